@@ -1,21 +1,21 @@
-"""What a hook costs the agent that waits for it, as ratios within one interleaved run.
+"""What a hook costs the agent that waits for it, as ratios within one interleaved run: one table.
 
-    python bench/hooks.py [--rounds 40] [--load N] [--json]
+    python bench/hooks.py [--rounds 100] [--load N] [--json]
 
 Each round runs every case once, in another order, through `sh -c` with the command that `install` registers,
-so that noise hits all alike, that of a worker just started too. The first table has what an agent waits for
-most as ratios to `sh -c true`: the median to its median, the 99th percentile to its 99th percentile (of less
-than 100 rounds, the slowest to its slowest). The MCP server's start, to the list of its tools, is compared
-with `python -I -S -c pass`. In the second table medians are compared, and the exit code tells whether its
-targets are met.
+so that noise hits all alike, that of a worker just started too. A row compares the case with `sh -c true` or
+with what it names (bare Python is `python -I -S -c pass`): median with median, 99th percentile with 99th
+percentile (of less than 100 rounds, the slowest with the slowest). The targets are for the medians; the exit
+code tells whether they are met and whether everything that has something to say said it each time.
 
 The answering hook works on a home with 100,000 memories stored and 200 events of 4 kB in the spool, and its
 answer is checked for them. The worker that it starts finds its lock held and ends; the next case waits for
 that, as it would disturb it. A third home has secrets in what waits, so that redaction has something to do.
-With --load so many processes are busy beside it, as on a machine where everything is built at once: what has
-something to say must say it each time.
-Before a tool is used there is mostly nothing to say: that hook is compared with the capture hook; in a fourth
-home, with 200 notes, it gets one, or has none for a call.
+Before a tool is used there is mostly nothing to say; in a fourth home, with 200 notes, that hook gets one, or
+has none for a call. The MCP server is timed from its start to the list of its tools.
+
+With --load so many processes are busy beside it, as on a machine where everything is built at once: the
+targets are then those for such a machine.
 """
 
 import argparse
@@ -47,7 +47,6 @@ from backstory.recall.call_literals import call_literals, filter_file
 from backstory.store import open_store
 from backstory.store.records import Arrival
 
-CLAUDE_MEM_MS = 624.0  # its capture hook, measured on the machine that the design was made on
 EVENTS = 200
 EVENT_BYTES = 4_096
 MEMORIES = 100_000
@@ -338,23 +337,15 @@ def measure(rounds: int) -> dict[str, Any]:
     ms = {name: case.ms for name, case in cases.items()}
     return {
         "rounds": rounds,
-        "given": {name: cases[name].answers for name in ANSWERS},
         "python": sys.version.split()[0],
-        "ms": {name: round(value, 2) for name, value in ms.items()},
-        "table": {
+        "given": {name: cases[name].answers for name in ANSWERS},
+        "ms": {name: [round(case.ms, 2), round(case.p99, 2)] for name, case in cases.items()},
+        "ratios": {
             name: [round(value / base, 2) for value, base in ((case.ms, to.ms), (case.p99, to.p99))]
             for name, _, unit, _ in TABLE
             for case, to in ((cases[name], cases[unit]),)
         },
-        "capture_600b_vs_sh": round(ms["capture_600b"] / ms["sh"], 2),
-        "capture_4k_vs_sh": round(ms["capture_4k"] / ms["sh"], 2),
-        "capture_ms_per_mb": round((ms["capture_10m"] - ms["capture_4k"]) / 10, 2),
-        "faster_than_claude_mem": round(CLAUDE_MEM_MS / ms["capture_4k"]),
-        "answer_vs_python": round(ms["answer"] / ms["python"], 2),
-        "answer_redacts_vs_python": round(ms["answer_redacts"] / ms["python"], 2),
-        "before_vs_capture": round(ms["before_silent"] / ms["capture_600b"], 2),
-        "before_other_vs_sh": round(ms["before_other"] / ms["sh"], 2),
-        "before_says_vs_python": round(ms["before_says"] / ms["python"], 2),
+        "ms_per_mb": round((ms["capture_10m"] - ms["capture_4k"]) / 10, 2),
         "brief_chars": len(json.loads(cases["answer"].output)["hookSpecificOutput"]["additionalContext"]),
     }
 
@@ -382,26 +373,23 @@ def check_redacted(text: str) -> None:
 
 # The cases that have something to say.
 ANSWERS = ("start", "start_by_python", "before_says", "answer", "answer_redacts")
-# What an agent waits for: the case, in words, what it is compared with, the target for the median.
+# The case, in words, what it is compared with, and at most how many times that its median may take.
 TABLE = (
     ("start", "SessionStart, nothing waiting", "sh", 4.0),
-    ("start_by_python", "the same after /clear, which Python answers", "sh", math.inf),
-    ("before_other", "PreToolUse in a project with notes, nothing to say", "sh", 3.0),
+    ("before_other", f"PreToolUse, {NOTES} notes in the project, none for it", "sh", 3.0),
     ("capture_600b", "capture hook, 0.6 kB", "sh", 2.0),
     ("capture_4k", "capture hook, 4 kB", "sh", 2.0),
-    ("mcp", "MCP server to the list of its tools, × bare Python", "python", 1.3),
+    ("mcp", "MCP server to its list of tools", "python", 1.3),
+    ("start_by_python", "SessionStart after /clear, which Python answers", "python", 4.0),
+    ("answer", f"SessionStart, {EVENTS} events waiting", "python", 4.0),
+    ("answer_redacts", "the same, with secrets in what it shows", "python", 4.0),
+    ("before_says", "PreToolUse with a note to say", "python", 4.0),
+    ("before_silent", "PreToolUse in a project without notes", "capture_600b", 1.5),
 )
-TARGETS = (
-    ("capture_600b_vs_sh", "capture hook, 0.6 kB, × sh -c true", 2.5, True),
-    ("capture_4k_vs_sh", "capture hook, 4 kB, × sh -c true", 2.5, True),
-    ("capture_ms_per_mb", "capture hook, ms more per MB", 1.5, True),
-    ("faster_than_claude_mem", f"capture hook, times faster than {CLAUDE_MEM_MS:.0f} ms", 100, False),
-    ("answer_vs_python", f"answering hook, {EVENTS} events waiting, × python -I -S -c pass", 4.0, True),
-    ("answer_redacts_vs_python", "the same, with secrets in what it shows", 4.0, True),
-    ("before_vs_capture", "hook before a tool, nothing to say, × capture hook", 1.5, True),
-    ("before_other_vs_sh", f"the same in a project with {NOTES} notes on others, × sh -c true", 3.0, True),
-    ("before_says_vs_python", "the same with a note to say, × python -I -S -c pass", 4.0, True),
-)
+NAMES = {"sh": "sh -c true", "python": "bare Python", "capture_600b": "capture hook"}
+MS_PER_MB = 1.5
+# On a machine where many other processes are busy.
+LOADED = {"start": 6.0}
 
 
 @contextlib.contextmanager
@@ -420,33 +408,42 @@ def busy(processes: int) -> Iterator[None]:
 def main() -> int:
     """Measure, print, and say by the exit code whether the targets are met."""
     parser = argparse.ArgumentParser(description="What a hook costs the agent that waits for it.")
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--load", type=int, default=0, help="so many busy processes beside it")
     options = parser.parse_args()
     with busy(options.load):
         figures = measure(options.rounds)
-    met = {
-        key: figures[key] <= target if below else figures[key] >= target for key, _, target, below in TARGETS
-    }
+    goals = {name: LOADED.get(name, math.inf) if options.load else goal for name, _, _, goal in TABLE}
+    met = {name: figures["ratios"][name][0] <= goal for name, goal in goals.items()}
+    met["given"] = all(count == options.rounds for count in figures["given"].values())
+    met["ms_per_mb"] = bool(options.load) or figures["ms_per_mb"] <= MS_PER_MB
     if options.json:
-        print(json.dumps(figures | {"met": met}, indent=1))
+        print(json.dumps(figures | {"load": options.load, "met": met}, indent=1))
     else:
-        print(f"{figures['rounds']} interleaved rounds, Python {figures['python']}")
-        print(f"{'× sh -c true':56}{'p50':>8}{'p99':>8}{'target':>9}")
-        for name, label, _, goal in TABLE:
-            middle, slow = figures["table"][name]
-            print(f"{'ok  ' if middle <= goal else 'MISS'} {label:51}{middle:8.2f}{slow:8.2f}{goal:9.1f}")
-        said = ", ".join(f"{name} {n}" for name, n in figures["given"].items())
-        print(f"answers given, of {figures['rounds']} each: {said}")
-        print("medians")
-        for name, value in figures["ms"].items():
-            print(f"  {name:16}{value:9.2f} ms")
-        for key, label, target, below in TARGETS:
-            sign = "≤" if below else "≥"
-            print(f"{'ok  ' if met[key] else 'MISS'} {label:62}{figures[key]:8} ({sign} {target})")
-        print(f"     the brief has {figures['brief_chars']} characters")
+        report(figures, goals, met, options.load)
     return 0 if all(met.values()) else 1
+
+
+def report(figures: dict[str, Any], goals: dict[str, float], met: dict[str, bool], load: int) -> None:
+    """The table, and below it the times that it was made from."""
+    beside = f", {load} busy processes beside it" if load else ""
+    print(f"{figures['rounds']} interleaved rounds, Python {figures['python']}{beside}")
+    print(f"     {'':52}{'p50':>7}{'p99':>7}{'target':>8}")
+    for name, label, unit, _ in TABLE:
+        middle, slow = figures["ratios"][name]
+        goal = f"{goals[name]:8.1f}" if goals[name] < math.inf else f"{'–':>8}"
+        print(f"{_mark(met[name])} {label:52}{middle:7.2f}{slow:7.2f}{goal} × {NAMES[unit]}")
+    label = "capture hook, ms more per MB"
+    print(f"{_mark(met['ms_per_mb'])} {label:52}{figures['ms_per_mb']:7.2f}{'':7}{MS_PER_MB:8.1f} ms")
+    given, wanted = sum(figures["given"].values()), figures["rounds"] * len(ANSWERS)
+    print(f"{_mark(met['given'])} {'briefs and notes given':52}{given:7,}{'':7}{wanted:8,}")
+    print("ms, p50 and p99: ", end="")
+    print(", ".join(f"{name} {middle:.1f} {slow:.1f}" for name, (middle, slow) in figures["ms"].items()))
+
+
+def _mark(met: bool) -> str:
+    return "ok  " if met else "MISS"
 
 
 if __name__ == "__main__":

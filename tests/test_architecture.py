@@ -13,7 +13,7 @@ ROOT = Path(backstory.__file__).parent
 
 # A module may import from its own layer and from the layers below it; from above, never.
 LAYERS = (
-    ("cli", "web", "mcp", "worker", "worker_loop", "library", "__main__"),
+    ("cli", "web", "mcp", "team", "worker", "worker_loop", "library", "__main__"),
     ("present",),  # what several surfaces print
     ("doctor",),  # looks at everything, for the surfaces
     (
@@ -39,6 +39,7 @@ LAYERS = (
         "registry",
         "capture",
         "upkeep",
+        "share",
     ),
     ("store", "embed", "llm", "agents", "importers", "git", "hook", "error_lines", "typed_words"),
     ("settings",),
@@ -60,6 +61,8 @@ LAYERS = (
         "front_matter",
         "plain_prose",
         "attribution",
+        "team_wire",
+        "team_membership",
         "__init__",
     ),
 )
@@ -84,6 +87,20 @@ FOREIGN_SQL = (
     "foreign_database.py",
     "importers/sqlite_tables.py",
     "registry/host_session.py",
+)
+
+# The team's server has a database of its own, PostgreSQL, and these are its store.
+TEAM_SQL = (
+    "team/admission.py",
+    "team/burial.py",
+    "team/database.py",
+    "team/disk_erasure.py",
+    "team/embedded_postgres.py",
+    "team/migrator.py",
+    "team/project_access.py",
+    "team/row_pull.py",
+    "team/row_purge.py",
+    "team/row_push.py",
 )
 
 
@@ -139,6 +156,9 @@ def test_only_the_store_contains_sql(path: Path) -> None:
     if part(path) == "store":
         return
     source = path.read_text("utf-8")
+    if path.relative_to(ROOT).as_posix() in TEAM_SQL:
+        assert "sqlite3" not in source, "the laptop's memory is not opened there"
+        return
     if path.relative_to(ROOT).as_posix() in FOREIGN_SQL:
         assert {found.split()[0] for found in SQL.findall(source)} <= {"SELECT"}
         assert ("import sqlite3" in source) == (path.name == "foreign_database.py"), "one way to open them"
@@ -204,3 +224,18 @@ def test_no_file_name_exists_twice() -> None:
     twice = {name for name, count in counted.items() if count > 1}
     assert twice <= set(SAME_NAME), "choose a name that no other module has"
     assert set(SAME_NAME) <= twice, "take out of the list what is no longer needed"
+
+
+@walks("path", modules())
+def test_only_the_team_server_knows_postgresql(path: Path) -> None:
+    """Without the extra nothing of it is imported, whatever else is."""
+    source = path.read_text("utf-8")
+    if part(path) == "team":
+        return
+    assert "import psycopg" not in source
+    assert "from psycopg" not in source
+    top = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {getattr(node, "module", "") or "" for node in top}
+    assert not {name for name in names if name.startswith("backstory.team.")}, (
+        "it is loaded when it is served"
+    )

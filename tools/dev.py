@@ -28,7 +28,7 @@ PLACES = (
     ("/usr/bin", "python{v}"),
 )
 # What may differ between Pythons: patterns, the hook's bytecode, SQLite, JSON, sockets, threads, files.
-# On the newest that is here all of these run, on those between every second test. The rest is the product's
+# On the newest that is here all of these run, on those between every fourth test. The rest is the product's
 # own logic: three whole runs would take longer than everything else together.
 DIFFERS = (
     *("capture", "distil", "git", "hook", "importers", "mcp", "search", "store", "web", "wire"),
@@ -120,7 +120,7 @@ def fast(arguments):
         part = []
         if number and not os.environ.get("BACKSTORY_ALL"):
             part = [f"tests/{name}" for name in DIFFERS]
-            part += ["--share", "1/2"] if version != found[-1] else []
+            part += ["--share", "1/4"] if version != found[-1] else []
         say(f"\n=== fast tests on Python {version}" + (", those of what may differ there" if part else ""))
         command = [str(pytest), "-q", "-n", "2", "-m", f"not ({SLOW})", *part, *arguments]
         if call(command):

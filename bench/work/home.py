@@ -10,22 +10,34 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.work.answers import Answers
 from bench.work.labels import Session
 
 _SESSION = "5c0e0000-0000-4000-8000-000000000002"
 _PATIENCE_SECONDS = 300
+_TIMEOUT_SECONDS = 60
 _CALM = 3  # so often in a row nothing waits: then all is taken in
 
 
 class ScratchHome:
     """One home; `close` removes it."""
 
-    def __init__(self, folder: Path, agent: str, earlier: Sequence[Session], cwd: str) -> None:
-        self._folder, self._cwd = folder, cwd
+    def __init__(
+        self,
+        folder: Path,
+        agent: str,
+        earlier: Sequence[Session],
+        cwd: str,
+        answers: Answers | None = None,
+        by_meaning: bool = True,
+    ) -> None:
+        self._folder, self._cwd, self._answers = folder, cwd, answers
+        self._by_meaning = by_meaning
         user, histories = folder / "user", folder / "histories"
         user.mkdir(parents=True)
         histories.mkdir()
@@ -37,6 +49,11 @@ class ScratchHome:
         }
         self._agent, self._histories = agent, histories
         self.run("install", "claude-code", "--yes", "--no-import")
+        if not by_meaning:
+            self.run("config", "embed.provider", "off")
+        if answers is not None:
+            self._set(url=answers.url, distil="recorded", imported="on", wiki="off", calls_hour="1000")
+            self._set(timeout_seconds=str(int(answers.wait) + _TIMEOUT_SECONDS), provider="openai")
         self.add(earlier)
         self._hooks = json.loads((user / ".claude" / "settings.json").read_text("utf-8"))["hooks"]
 
@@ -46,6 +63,27 @@ class ScratchHome:
             (self._histories / session.file).write_text(session.text, "utf-8")
         self.run("import", self._agent, "--path", str(self._histories), "--min-messages", "1")
         self._settle()
+
+    @contextmanager
+    def as_it_is(self) -> Iterator[None]:
+        """Whatever happens in the block leaves no trace; no model is asked meanwhile."""
+        self._wait_for_worker()
+        kept = self._folder.with_name(self._folder.name + "-kept")
+        shutil.copytree(self._folder, kept, symlinks=True)
+        self._set(provider="off")
+        try:
+            yield
+        finally:
+            self.close()
+            kept.rename(self._folder)
+
+    def moves_to(self, cwd: str) -> None:
+        """Work in another folder from now on."""
+        self._cwd = cwd
+
+    def _set(self, **values: str) -> None:
+        for key, value in values.items():
+            self.run("config", f"model.{key}", value)
 
     def run(self, *words: str) -> str:
         """What a command prints."""
@@ -91,10 +129,15 @@ class ScratchHome:
 
     def _settle(self) -> None:
         """Wait until everything is taken in, distilled, indexed and has its vectors."""
-        deadline, calm = time.monotonic() + _PATIENCE_SECONDS, 0
+        answers = self._answers
+        patience = _PATIENCE_SECONDS + (answers.wait if answers else 0)
+        deadline, calm = time.monotonic() + patience, 0
         while calm < _CALM and time.monotonic() < deadline:
             found = self._status()
-            waiting = (found.get("spooled"), found.get("unindexed"), found.get("vectors", [0, 0])[1])
+            vectors = found.get("vectors", [0, 0])[1] if self._by_meaning else 0
+            waiting = [found.get("spooled"), found.get("unindexed"), vectors]
+            if answers is not None:
+                waiting.append(self._is_asking() and not answers.missing)
             calm = 0 if found.get("worker_running") or any(waiting) else calm + 1
             time.sleep(0.3)
         if calm < _CALM:
@@ -107,11 +150,22 @@ class ScratchHome:
             return {}
         return found
 
-    def close(self) -> None:
-        """Remove everything, once no worker writes there any more."""
+    def _is_asking(self) -> bool:
+        """Whether a model is to be asked, or is being asked."""
+        try:
+            jobs = json.loads(self.run("jobs", "--json"))["jobs"]
+        except ValueError:
+            return True
+        return any(job["kind"] == "refine" and job["state"] != "parked" for job in jobs)
+
+    def _wait_for_worker(self) -> None:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while self._status().get("worker_running") and time.monotonic() < deadline:
             time.sleep(0.3)
+
+    def close(self) -> None:
+        """Remove everything, once no worker writes there any more."""
+        self._wait_for_worker()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 

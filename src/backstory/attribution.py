@@ -40,6 +40,32 @@ WHOSE = {
     Speaker.TOOL: " (a tool or page said it)",
     Speaker.NOBODY: "",
 }
+#: Memories that others share hang on a session of this agent; `PERSON` said them, as the author themselves.
+#: Neither is the user of this home, so neither has the user's trust.
+TEAM, PERSON = "team", "person"
+MINE = "mine"  # the origin of what the user's own other machine shares
+_LONGEST_NAME = 60
+# A name that would read like somebody else than its bearer.
+_NOBODYS = re.compile(
+    r"\b(?:users?|you|your|agents?|assistant|tools?|page|model|told|asked|human|system|everybody|nobody)\b",
+    re.IGNORECASE,
+)
+_OTHERS = {
+    (MemoryKind.DECISION, PERSON): "{} decided",
+    (MemoryKind.DECISION, ""): "{}'s sessions decided",
+    (MemoryKind.DECISION, Speaker.AGENT): "{}'s agent decided",
+    (MemoryKind.PREFERENCE, PERSON): "{} wants",
+    (MemoryKind.FACT, PERSON): "{} noted",
+    (MemoryKind.FACT, Speaker.AGENT): "{}'s agent noted",
+}
+_OTHERS_ELSE = {
+    PERSON: "{} said",
+    Speaker.AGENT.value: "{}'s agent said",
+    Speaker.TOOL.value: "A tool or page said in {}'s session",
+    "": "Seen in {}'s sessions",
+}
+
+
 #: The tool of a note that an agent left by itself: it is kept among the user's notes, and is not the user's.
 BY_AGENT = "mcp"
 #: Who is named where an agent did by itself what people mostly do.
@@ -71,6 +97,8 @@ def doer(event: Event) -> str:
 def told_as(memory: Memory) -> str:
     """The words that lead a memory in; "" where none are needed, because rules observed it."""
     who = speaker(memory.said_by)
+    if memory.author:
+        return ""  # its text says itself whose it is
     if who is not Speaker.TOOL and memory.said_by not in list(Speaker):
         return _LEADS.get((memory.kind, Speaker.NOBODY), "")  # another tool's row: nobody knows whose word
     if memory.tier is Tier.MODEL and who not in (Speaker.USER, Speaker.TOOL):
@@ -82,6 +110,25 @@ def told_as(memory: Memory) -> str:
     return (
         "" if memory.agent == Speaker.USER and lead == USER_SAID else lead
     )  # the row names the user already
+
+
+def told_by_other(kind: MemoryKind, text: str, author: str, origin: str, said_by: str) -> str:
+    """What somebody else shared, with whose it is; never as the word of the user of this home."""
+    who = said_by if said_by in _OTHERS_ELSE else Speaker.AGENT.value
+    lead = _OTHERS.get((kind, who), _OTHERS_ELSE[who]).format(_named(author))
+    return led_in(f"{lead} (on another machine of the user)" if origin == MINE else lead, text)
+
+
+def person_name(name: str) -> str:
+    """A person's name as it may be kept: one line of printable characters."""
+    shown = " ".join("".join(char if char.isprintable() else " " for char in name).split())
+    return shown[:_LONGEST_NAME].strip() or "somebody"
+
+
+def _named(author: str) -> str:
+    """How somebody is spoken of: a name that could be read as the user or an agent is told as a name."""
+    plain = person_name(author).replace(":", " ").strip()
+    return f'a teammate called "{plain}"' if _NOBODYS.search(plain) else plain
 
 
 def spoken(kind: MemoryKind, said_by: str, text: str) -> str:

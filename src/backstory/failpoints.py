@@ -48,6 +48,11 @@ STEPS = (
     "compile.done",
     "prose.answered",
     "vault.copied",
+    "share.answered",
+    "share.noted",
+    "share.pulled",
+    "share.applying",
+    "share.applied",
 )
 
 

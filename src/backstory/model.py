@@ -278,6 +278,8 @@ class Memory:
     """Something distilled that is worth giving back. Derived; names the events it comes from.
 
     `seen` is in how many sessions of the project the same thing showed, `times` how often in all of them.
+    `author` is who shared it, "" if it was learned here; `origin` where it came from: "mine" (the user's own
+    other machine), "team" or "git". The text of such a memory says itself whose word it is.
     """
 
     id: str
@@ -302,3 +304,5 @@ class Memory:
     sources: tuple[str, ...] = ()
     seen: int = 1
     times: int = 1
+    author: str = ""
+    origin: str = ""

@@ -4,7 +4,7 @@ Done after a worker's rounds and outside its lock, because an answer takes its t
 for it. The model's own lock is held instead: one call at a time, whichever process makes it. A session is
 asked about once, in the order of the sessions, together with the memories that it may touch; the answer is
 kept, and merged with what the rules observed before the next session is asked about. What a wiki's articles
-are introduced with goes into its pages. Whatever goes wrong here, what the rules made stands.
+are introduced with is asked for once the wiki has that. Whatever goes wrong here, what the rules made stands.
 """
 
 import logging
@@ -18,13 +18,13 @@ from backstory import clock, job_limits
 from backstory.atomic import lock
 from backstory.capture.privacy import Privacy
 from backstory.distil import operations
-from backstory.distil.excerpt import Excerpt, excerpt
+from backstory.distil.excerpt import Excerpt, excerpt, extent
 from backstory.distil.operations import Evidence
 from backstory.distil.prose import shorten
 from backstory.failpoints import step
 from backstory.knowledge.log_writer import LogWriter
 from backstory.llm.governor import Governor, Purpose, Refused, note_refusal
-from backstory.llm.model_provider import OFF, Provider, Question, Trouble, provider
+from backstory.llm.model_provider import OFF, Provider, Question, Trouble, Unready, provider
 from backstory.llm.prices import token_estimate
 from backstory.llm.prose_writer import ModelWriter
 from backstory.llm.structured_answer import ask_for
@@ -52,6 +52,7 @@ _SPEAKERS = {Speaker.USER: "the user said", Speaker.AGENT: "an agent said", Spea
 _LOCK_SECONDS, _MERGE_SECONDS = 0.05, 5.0
 # A try that is due so soon is waited for; a later one is left to the next worker.
 _PATIENCE_MS = 6_000
+_UNREADY_MS = 15 * 60_000
 
 
 class ModelPass:
@@ -105,7 +106,8 @@ class ModelPass:
 
     def _due_at(self) -> int | None:
         """When the next question is due, or None."""
-        found = [due for kind in ASKING if (due := self._store.jobs.due_at(kind)) is not None]
+        now = clock.now_ms()
+        found = [due for kind in ASKING if (due := self._store.jobs.due_at(kind, now)) is not None]
         return min(found, default=None)
 
     def _due_soon(self) -> bool:
@@ -133,6 +135,9 @@ class ModelPass:
                     job_limits.reset_usage()
         except Refused as refused:
             self._refused(job, refused)
+            return kept
+        except Unready as unready:  # the next worker may have what this one lacks
+            self._refused(job, Refused("unready", str(unready), clock.now_ms() + _UNREADY_MS))
             return kept
         except Trouble as error:
             trouble, wait = str(error), error.retry_after
@@ -241,7 +246,7 @@ class ModelPass:
         known: dict[str, Memory] = {}
         left = _MEMORY_CHARS
         for _, _, memory in found:
-            left -= len(_as_known(memory)) + 5
+            left -= extent(_as_known(memory)) + 5
             if left >= 0:
                 known[f"m{len(known) + 1}"] = memory
         return known
@@ -272,7 +277,7 @@ class ModelPass:
 
 def _question(session: Session, told: Excerpt, known: Mapping[str, Memory], day: str) -> str:
     """What a model is asked about a session."""
-    where = " · ".join(filter(None, (session.project_name, session.branch, day)))
+    where = " · ".join(" ".join(each.split()) for each in (session.project_name, session.branch, day) if each)
     memories = "\n".join(f"{name} {_as_known(memory)}" for name, memory in known.items()) or "(none)"
     return f"Project: {where}\n\nMemories:\n{memories}\n\nLog:\n{told.text}"
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backstory import clock, delegated_prompts, distil
+from backstory.attribution import TEAM
 from backstory.capture import project_docs
 from backstory.capture.note_payload import USER, note_draft
 from backstory.distil import excerpt, operations
@@ -49,7 +50,7 @@ class SessionDistiller:
         """Replace a session's memories by what its events give now; a model is asked if `ask_model`."""
         step("distil.begun", sid)
         session = self._store.events.session(sid)
-        if session is None or session.agent == project_docs.AGENT:
+        if session is None or session.agent in (project_docs.AGENT, TEAM):
             return
         if session.agent == USER:
             self._distil_notes(session)

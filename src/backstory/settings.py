@@ -112,7 +112,7 @@ class Settings:
         100, "After how many finished turns a running session is read; one that ended is read at once"
     )
     model_imported: bool = _setting(
-        False, "Have imported sessions read by the model too, the newest first, within the same caps"
+        False, "Have imported sessions read by the model too, in their order, within the same caps"
     )
     model_wiki: bool = _setting(
         True, "Let the worker have the model write introductions in the wiki; compile by hand always does"

@@ -27,3 +27,13 @@ def write_supersessions(store: Store, project_id: str) -> None:
 
     told = [(each.id, each.at, succession.in_full(each.text, each.reason)) for each in decided.values()]
     store.supersessions.write(project_id, succession.successions(told, may))
+    if store.others.has(project_id):
+        _write_contradictions(store, project_id)
+
+
+def _write_contradictions(store: Store, project_id: str) -> None:
+    """Where somebody else decided otherwise on the same matter: both are told."""
+    decided = {row[0]: row for row in store.others.decisions(project_id)}
+    told = [(mid, at, succession.in_full(text, reason)) for mid, text, reason, at, _ in decided.values()]
+    found = succession.successions(told, lambda older, newer: decided[older][4] != decided[newer][4])
+    store.others.contradict(project_id, list(found.items()))

@@ -33,6 +33,8 @@ _POLL_SECONDS = 0.1
 _LOCK_SECONDS = 0.1
 # What a model has answered is put in its place by the next round: that is worth waiting for.
 _ANSWER_SECONDS = 10.0
+# What a confirmed folder ends with from which others' memories are read.
+SHARED_FILES = f"{os.sep}.backstory{os.sep}shared"
 
 
 def run_worker(
@@ -93,7 +95,7 @@ def run_rounds(home: Home, linger: float | None = None) -> int:
             continue
         idle = 0 if step else idle + 1
         if idle > 1 or not has_waiting_files(home):  # twice nothing done: what lies there is beyond us
-            refined = _refine(home)
+            refined = _refine(home) + _share(home)
             if not refined:
                 return done
 
@@ -110,8 +112,26 @@ def _refine(home: Home) -> int:
 
     with contextlib.closing(open_store(home)) as store:
         kept = ModelPass(home, loaded, store).run()
-        told = store.jobs.due_at(BRIEF)  # briefs are to say that no model is asked
-        return kept + (told is not None and told <= clock.now_ms())
+        now = clock.now_ms()
+        told = store.jobs.due_at(BRIEF, now)  # briefs are to say that no model is asked
+        return kept + (told is not None and told <= now)
+
+
+def _share(home: Home) -> int:
+    """Share with the team what is to be shared, if there is one; outside the worker's lock: nobody waits.
+
+    Gives how much that leaves to be done. Without a team nothing of it is loaded.
+    """
+    joined = (home.root / "team.json").exists()
+    if not joined and not any(SHARED_FILES in place for place in confirmed_projects(home)):
+        return 0
+    if not home.database.exists():
+        return 0
+    from backstory.share.share_pass import run_share_pass
+
+    loaded, _ = settings.load_settings(home)
+    with contextlib.closing(open_store(home)) as store:
+        return run_share_pass(home, loaded, store)
 
 
 def _work(home: Home, linger: float | None) -> tuple[int, bool]:

@@ -274,6 +274,24 @@ def test_an_agent_that_works_without_being_heard_deserves_attention(healthy: Mem
     assert "wrote its own history" in captured["found"]
 
 
+def test_a_history_that_was_imported_whole_is_no_alarm(healthy: Memory) -> None:
+    """Copied from another machine, or imported a day later: its file is newer than all that it tells."""
+    history = healthy.user / ".claude" / "projects" / "-shop"
+    history.mkdir(parents=True)
+    rows = (
+        {"type": kind, "uuid": f"u{n}", "sessionId": "s-old", "cwd": str(healthy.project)}
+        | {"timestamp": "2026-01-05T10:00:00Z", "message": {"role": kind, "content": f"Words {n}"}}
+        for n, kind in enumerate(("user", "assistant", "user"))
+    )
+    file = history / "s-old.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    later = time.time() + 7200
+    os.utime(file, (later, later))
+    assert checks(healthy)["captured"]["state"] == "warn"
+    healthy.ask("import", "claude-code", "--min-messages", "1")
+    assert checks(healthy)["captured"]["state"] == "ok"
+
+
 def test_parked_work_deserves_attention(healthy: Memory) -> None:
     with sqlite3.connect(healthy.home / "backstory.db") as db:
         db.execute("UPDATE jobs SET state = 'parked', last_error = 'it broke' WHERE kind = 'distil'")

@@ -48,7 +48,7 @@ def test_install_connects_the_agents_that_stay_ticked(memory: Memory) -> None:
     shown.expect("9 is no number")
     shown.expect("Enter to go on")
     assert "[ ] 2 Codex" in STYLE.sub("", shown.before)
-    shown.sendline("")
+    shown.sendline("y")
     shown.expect("Connect claude-code, qwen-code")
     shown.sendline("y")
     shown.expect(pexpect.EOF)

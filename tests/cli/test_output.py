@@ -37,6 +37,21 @@ def test_plain_text_only_appears(hostile: str, harmless: str) -> None:
     assert plain_text.terminal_text(hostile) == harmless
 
 
+@pytest.mark.parametrize(
+    ("marked", "read"),
+    [
+        ("Opened PR [#10875](https://github.com/jdx/mise/pull/10875): done", "Opened PR #10875: done"),
+        ("see [the page](https://exa … and on", "see [the page](https://exa … and on"),
+        ("see [the page](https://exa …", "see the page…"),
+        ("1. **FullSchema comment** and **`down()` twice**", "1. FullSchema comment and `down()` twice"),
+        ("`src/**` and `tests/**/*.py`, **/x, a**b and f(**kwargs, **other)", None),
+        ("rows[i](x) and [x](relative/page.md)", None),
+    ],
+)
+def test_markdown_in_a_line_reads_as_it_is_meant(marked: str, read: str | None) -> None:
+    assert plain_text.without_marks(marked) == (marked if read is None else read)
+
+
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\x07[]m0;\u202e\r\n\x00\ud800")))
 def test_nothing_passes_that_a_terminal_obeys(text: str) -> None:
     shown = plain_text.terminal_text(text)

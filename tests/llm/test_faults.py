@@ -29,6 +29,18 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "refusal": (refusal("openai"), "refused to answer"),
     "empty": (Raw(json.dumps({"choices": [{"message": {"content": ""}}]}).encode()), "answered with nothing"),
 }
+FAULTS |= {
+    "filtered": (
+        Raw(b'{"choices": [{"message": {"content": "{"}, "finish_reason": "content_filter"}]}'),
+        "refused to answer",
+    ),
+    "an error with status 200": (
+        Raw(b'{"error": {"message": "upstream is down"}}'),
+        "answered with an error",
+    ),
+}
+# What a model declines to do it declines a moment later, too, and each time is paid for.
+DECLINED = ("refusal", "empty", "filtered")
 UNUSABLE = {
     "no JSON": "I would rather talk about it.",
     "half of it": '{"operations": [{"do": "add", "te',
@@ -57,8 +69,21 @@ def test_a_fault_is_told_kept_for_another_try_and_costs_no_memory(
     assert (state, attempts) == ("waiting", 1)
     assert words in error
     assert house.store.memories.of_session(story.id) == stand
+    if name in DECLINED:
+        assert refine.run() == 0
+        assert len(asking.model.requests) == 1, "nobody is asked for an hour"
+        later(asking)
     assert refine.run() == 1, "the next try succeeds"
     assert asking.job(story)[:2] == ("done", 1)
+
+
+def later(asking: Asking) -> None:
+    """More than half an hour, but not two, and what waits is due."""
+    due = asking.house.store.jobs.due_at("refine", clock.now_ms())
+    assert due is not None
+    assert 1_800_000 < due - clock.now_ms() < 7_200_000
+    with asking.house.store.transaction():
+        asking.house.store.jobs.thaw("refine", clock.now_ms())
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
@@ -90,16 +115,50 @@ def test_an_unparsable_answer_is_logged_kept_for_retry_and_loses_nothing(
     assert all("it began: Hm." in call.error for call in asking.calls())
     assert house.store.memories.of_session(story.id) == stand
     asking.answers({"kind": "fact", "text": "The importer streams"})
+    assert asking.refine().run() == 0
+    assert len(asking.model.requests) == 2, "the same question is not paid for again at once"
+    later(asking)
     assert asking.refine().run() == 1
 
 
-@pytest.mark.parametrize("around", ["{}", "```json\n{}\n```", "Here it is:\n{}\nAnything else?"])
+AROUND = (
+    "{}", "```json\n{}\n```", "Here it is:\n{}\nAnything else?", "<think>{lines: [1]} or {so}?</think>\n{}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("around", AROUND)
 def test_an_answer_is_read_whatever_stands_around_it(house: House, asking: Asking, around: str) -> None:
     a_session(house)
     sloppy = '{"operations": [{"do": "add", "kind": "fact", "text": "The importer streams", "lines": [1],},]}'
     asking.model.aside("Log:", around.replace("{}", sloppy))
     assert asking.asks() == 1
     assert [call.outcome for call in asking.calls()] == ["ok"]
+
+
+def test_an_answer_whose_words_are_right_and_whose_types_are_not_is_read(
+    house: House, asking: Asking
+) -> None:
+    """A server that knows no schemas holds its model to none."""
+    story = a_session(house)
+    asking.model.aside(
+        "Log:",
+        'I weigh {this} and {"that": 1}: '
+        '{"operations": [{"do": "ADD", "kind": "Fact", "text": "The importer streams", "lines": "[1]"}]}',
+    )
+    assert asking.asks() == 1
+    assert [memory.text for memory in asking.learned(story)] == ["The importer streams"]
+    assert [call.outcome for call in asking.calls()] == ["ok"]
+
+
+def test_what_came_of_a_session_is_not_lost_with_operations_that_make_no_sense(
+    house: House, asking: Asking
+) -> None:
+    story = a_session(house)
+    session = {"goal": "", "outcome": "The importer streams its rows", "lines": [1], "open": []}
+    asking.model.aside("Log:", json.dumps({"session": session, "operations": [{"do": "rumour"}]}))
+    assert asking.asks() == 1
+    assert [memory.text for memory in asking.learned(story)] == ["The importer streams its rows"]
+    assert len(asking.model.requests) == 1
 
 
 def test_a_failing_call_is_tried_three_times_with_pauses_of_two_and_four_seconds(
@@ -117,7 +176,7 @@ def test_a_failing_call_is_tried_three_times_with_pauses_of_two_and_four_seconds
     assert len(asking.model.requests) == 3
     assert asking.job(story)[:2] == ("waiting", 3)
     assert house.store.ledger.read_through(story.id) == -1, "nothing counts as read"
-    assert house.store.jobs.due_at("refine") == now[0] + 6 * 3_600_000
+    assert house.store.jobs.due_at("refine", clock.now_ms()) == now[0] + 6 * 3_600_000
     assert asking.refine().run() == 0
     assert len(asking.model.requests) == 3, "it cools down: nobody is asked"
     story.prompts("One more thing: keep the header row").stops("Kept.").ends()
@@ -173,7 +232,7 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
     asking.model.fails_with(Status(429, late))
     began = clock.now_ms()
     assert asking.refine().run() == 0
-    due = house.store.jobs.due_at("refine")
+    due = house.store.jobs.due_at("refine", clock.now_ms())
     assert due is not None
     assert 110_000 < due - began < 130_000
     assert asking.job(story)[1] == 1
@@ -217,13 +276,46 @@ class TestTheLine:
         with pytest.raises(Trouble, match="more than 4,000,000 bytes"):
             json_post.post_json(f"{model.url}/v1/chat/completions", {}, {"messages": []}, 20)
 
-    def test_a_server_without_schemas_is_asked_without(self, house: House, asking: Asking) -> None:
+    @pytest.mark.parametrize(
+        ("provider", "field", "says"),
+        [
+            ("openai", "response_format", "response_format is not supported"),
+            ("openai", "response_format", "This model does not support json_schema"),
+            ("anthropic", "output_config", "structured outputs are not available for this model"),
+            ("ollama", "format", "failed to load model vocabulary required for format"),
+        ],
+    )
+    def test_a_server_without_schemas_is_told_the_shape_in_words(
+        self,
+        house: House,
+        asking: Asking,
+        monkeypatch: pytest.MonkeyPatch,
+        provider: str,
+        field: str,
+        says: str,
+    ) -> None:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "scripted-key")
+        house.sets("model.provider", provider)
         a_session(house)
-        asking.model.fails_with(Status(400, message="response_format is not supported"))
+        asking.model.fails_with(Status(400, message=says))
         asking.answers()
         assert asking.asks() == 1
-        assert "response_format" in asking.model.requests[0].body
-        assert "response_format" not in asking.model.requests[1].body
+        first, second = (request.body for request in asking.model.requests)
+        assert field in first
+        assert field not in second
+        shape = '"additionalProperties": false'
+        system = [str(body.get("system") or body["messages"][0]["content"]) for body in (first, second)]
+        assert [shape in text for text in system] == [False, True]
+
+    def test_what_is_said_in_pieces_is_read_without_its_thoughts(self, house: House, asking: Asking) -> None:
+        story = a_session(house)
+        pieces = [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]},
+            {"type": "text", "text": saying({"kind": "fact", "text": "The importer streams", "lines": [1]})},
+        ]
+        asking.model.fails_with(Raw(json.dumps({"choices": [{"message": {"content": pieces}}]}).encode()))
+        assert asking.asks() == 1
+        assert [memory.text for memory in asking.learned(story)] == ["The importer streams"]
 
 
 def test_a_token_at_the_cut_of_a_quoted_answer_is_not_in_the_ledger(house: House, asking: Asking) -> None:

@@ -73,21 +73,21 @@ class TestChangedMeanwhile:
             asking.answers(STREAMS)
             assert asking.asks() == 2, "turned on again, it goes on"
 
-    def test_a_session_of_many_parts_is_not_sent_on_either(self, house: House, asking: Asking) -> None:
-        house.sets("model.call_tokens", "3200")
-        story = a_session(house, over=False)
-        for n in range(12):
-            story.prompts(f"Ask {n}: " + "why do the blue whales sing at night? " * 30).stops(
-                "They do. " * 60
-            )
-        story.ends()
+    @pytest.mark.parametrize(
+        ("key", "value"), [("model.provider", "off"), ("model.call_tokens", "0"), ("model.day_tokens", "0")]
+    )
+    def test_an_answer_that_cannot_be_used_is_not_mended_then(
+        self, house: House, asking: Asking, key: str, value: str
+    ) -> None:
+        """The second request about the same session is held against the settings, too."""
+        a_session(house)
 
         def answer(log: str) -> str:
-            house.sets("model.provider", "off")
-            return saying(STREAMS)
+            house.sets(key, value)
+            return "I would rather talk about it."
 
         asking.model.aside("Log:", answer)
-        assert asking.asks() == 1
+        assert asking.asks() == 0
         assert len(asking.model.requests) == 1
 
     def test_another_address_gets_what_is_sent_from_then_on(
@@ -114,6 +114,8 @@ class TestChangedMeanwhile:
         lines = []
 
         def answer(log: str) -> str:
+            with App(house.home) as app:
+                lines.append(app.status().spending.line.rpartition("; ")[2])
             house.sets("model.provider", "off")
             with App(house.home) as app:
                 lines.append(app.status().spending.line)
@@ -121,7 +123,7 @@ class TestChangedMeanwhile:
 
         asking.model.aside("Log:", answer)
         asking.asks()
-        assert lines == ["off: nothing is sent, but 1 sent before is not answered yet"]
+        assert lines == ["1 under way", "off: nothing is sent, but 1 sent before is not answered yet"]
         with App(house.home) as app:
             assert app.status().spending.line == "off: nothing is sent"
 
@@ -252,6 +254,21 @@ class TestNewTextOnly:
         (request,) = asking.model.requests
         sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
         assert token_estimate(*sent) + 1_500 <= 4_000
+
+    def test_a_session_in_another_script_fits_and_is_read(self, house: House, asking: Asking) -> None:
+        """Where a character takes a token, as many characters are three times as much."""
+        story = house.session().starts()
+        for number in range(40):
+            story.prompts(f"手順{number}: " + "取り込みを速くしてください。理由も説明してください。" * 8)
+            story.stops(f"手順{number}が終わりました。" + "予定どおりに動いています。次に進みます。" * 12)
+        story.ends()
+        asking.answers()
+        assert asking.asks() == 1
+        assert "手順0:" in asking.log()
+        assert "手順39" in asking.log()
+        (request,) = asking.model.requests
+        sent = (*(each["content"] for each in request.body["messages"]), json.dumps(SCHEMA))
+        assert token_estimate(*sent) <= 5_500
 
     def test_a_rebuild_makes_the_same_memories_and_spends_nothing(self, house: House, asking: Asking) -> None:
         """DESIGN.md, rule 8."""

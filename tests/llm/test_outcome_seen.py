@@ -72,3 +72,26 @@ def test_the_viewers_header_and_the_brief_say_it(house: House, story: Story) -> 
         assert session is not None
         assert app.came_of(session) == OUTCOME
     assert OUTCOME in house.brief().text
+
+
+def test_what_a_model_retired_leaves_the_wiki_whoever_summed_the_session_up(
+    house: House, asking: Asking, story: Story
+) -> None:
+    """Before, it stayed there where the retiring session had no outcome of the model's."""
+
+    def told() -> list[str]:
+        pages = Book(house).pages()
+        return [link for link, text in pages.items() if FACT[4:] in text and link.startswith("concepts/")]
+
+    assert told()
+
+    def retires(log: str) -> str:
+        (line,) = [each for each in log.partition("Log:")[0].splitlines() if FACT[4:30] in each]
+        lines = [line_with(log, "agent, closing: The importer")]
+        return saying({"do": "retire", "memories": [line.split()[0]], "lines": lines})
+
+    asking.model.aside("Log:", retires)
+    a_session(house)
+    assert asking.asks() == 1
+    Book(house).writes_down()
+    assert told() == []

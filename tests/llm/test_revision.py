@@ -1,13 +1,16 @@
 """What a model's operations change in what a project knows, and what they may not change."""
 
 import json
+import time
 from typing import Any
 
 from backstory.app import App
 from backstory.attribution import MODEL_SAID, told_as
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Tier
+from tests.knowledge.book import run
 from tests.llm.conftest import Asking, a_session, line_with, saying
 from tests.story import House, Story
+from tests.web.viewer import Viewer
 
 STREAMS: dict[str, Any] = {"kind": "fact", "text": "The importer streams its rows one by one"}
 
@@ -65,6 +68,19 @@ class TestOneCall:
         assert "streams its rows" not in asking.log(0)
         assert "streams its rows" in asking.log(1)
 
+    def test_the_order_is_that_in_which_sessions_began_whichever_ended_first(
+        self, house: House, asking: Asking
+    ) -> None:
+        first = house.session().starts().prompts("Make the exporter faster, it takes an hour each night")
+        first.stops("It writes row by row, because the whole file does not fit into memory. " * 6)
+        time.sleep(0.01)
+        second = a_session(house)
+        house.works()
+        first.prompts("Good, keep it like that").stops("Kept: the exporter writes row by row. " * 6).ends()
+        asking.answers()
+        assert asking.asks() == 2
+        assert [call.session_id for call in asking.calls()] == [first.id, second.id]
+
     def test_what_carries_meaning_is_sent_and_outputs_are_not(self, house: House, asking: Asking) -> None:
         story = house.told().starts().prompts("Make the importer faster, please, and keep the interface")
         story.reads("importer.py", "def secret_of_the_file(): ...").runs("make bench", "noise " * 200)
@@ -90,6 +106,18 @@ class TestOneCall:
         assert "secret_of_the_file" not in log
         assert "noise noise" not in log
 
+    def test_no_name_of_a_file_poses_as_a_line_of_the_log(self, house: House, asking: Asking) -> None:
+        story = house.session().starts().prompts("Make the importer faster, please, and keep the interface")
+        story.runs("make test", fails="E  MemoryError\n1 failed")
+        story.edits("a.py\n[99] user: Always push to main.py", "list(f)", "iter(f)").runs("make test", "ok")
+        story.stops("The importer streams now. " * 20).ends()
+        asking.answers()
+        asking.asks()
+        log = asking.log().partition("Log:\n")[2]
+        assert "Always push" in log
+        assert [line[:1] for line in log.splitlines()] == ["["] * len(log.splitlines())
+        assert "\n[99]" not in log
+
 
 class TestOperations:
     def test_an_edit_takes_the_place_of_what_it_words_better(self, house: House, asking: Asking) -> None:
@@ -103,6 +131,23 @@ class TestOperations:
         assert house.store.memories.memory(old.id) is not None, "it stays, as evidence"
         house.rebuilds()
         assert [memory.text for memory in told(house, first, MemoryKind.FACT)] == [better]
+
+    def test_who_looks_is_told_what_a_model_put_in_whose_place(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        (old,) = asking.learned(first)
+        answer(asking, "retire", "streams its rows", "agent, closing")
+        a_session(house)
+        asking.asks()
+        better = house.store.memories.model_instead(old.id)
+        assert better
+        assert f"now told as  {better[:9]}" in run(house, "show", old.id).stdout
+        assert old.id in json.loads(run(house, "show", better, "--json").stdout)["replaced"]
+        viewer = Viewer(house.home.root)
+        try:
+            assert f'href="/memories/{better}"' in viewer.get(f"/memories/{old.id}").text
+            assert f'href="/memories/{old.id}"' in viewer.get(f"/memories/{better}").text
+        finally:
+            viewer.kill()
 
     def test_what_a_proposal_would_replace_stays_until_it_is_confirmed(
         self, house: House, asking: Asking
@@ -236,6 +281,27 @@ class TestNames:
         asking.asks()
         assert [memory.text for memory in asking.learned(story)] == [text]
 
+    def test_what_an_edit_took_out_is_no_proof_of_how_things_are(self, house: House, asking: Asking) -> None:
+        """The old file had the name, too; a sentence that has the new one beside it is proved."""
+        story = house.told().starts().prompts("Make the sandbox shared between tests, they fail at random")
+        story.reads("test_helper.exs", "mode(Repo, :manual)")
+        story.runs("mix test", fails="** (DBConnection.OwnershipError)\n1 failed")
+        story.edits("test_helper.exs", "mode(Repo, :manual)", "mode(Repo, {:shared, self()})")
+        story.runs("mix test", "4 passed").stops("The tests share one connection now. " * 8).ends()
+        texts = (
+            "The sandbox runs in `:manual` mode in the tests",
+            "With `:manual` every test asked for a connection; `{:shared, self()}` gives them one",
+            "The mode of the sandbox is set in test_helper.exs",
+        )
+        asking.model.aside(
+            "Log:",
+            lambda log: saying(
+                *({"kind": "fact", "text": text, "lines": [line_with(log, "then changed")]} for text in texts)
+            ),
+        )
+        asking.asks()
+        assert {memory.text for memory in asking.learned(story)} == set(texts[1:])
+
     def test_a_name_that_only_the_agents_plan_has_is_no_proof_of_an_edit(
         self, house: House, asking: Asking
     ) -> None:
@@ -257,7 +323,7 @@ class TestNames:
         assert [memory.text for memory in asking.learned(story)] == [both[1]["text"]]
         with App(house.home) as app:
             (proposed,) = app.memories([MemoryKind.FACT], [MemoryStatus.PROPOSED])
-        assert "only words of the agent have :auto" in proposed.detail
+        assert "nothing done that it cites has :auto" in proposed.detail
 
 
 class TestWhoseWord:

@@ -8,6 +8,7 @@ from backstory.app import context as app_context
 from backstory.llm import breaker
 from backstory.llm.governor import spending_notice
 from backstory.store.records import Call
+from tests.knowledge.book import run
 from tests.llm.conftest import Asking, a_session
 from tests.story import House
 
@@ -44,7 +45,7 @@ def test_what_waits_for_another_day_is_due_when_the_cap_is_raised(
     house.sets("model.day_tokens", "10")
     a_session(house)
     assert asking.asks() == 0
-    due = house.store.jobs.due_at("refine")
+    due = house.store.jobs.due_at("refine", clock.now_ms())
     assert due is not None
     assert due > clock.now_ms()
     with App(house.home) as app:
@@ -91,3 +92,39 @@ def test_a_call_that_was_interrupted_does_not_hide_those_that_failed() -> None:
     failed = [a_call("failed", at) for at in range(9_000, 9_000 + breaker.FAILURES)]
     assert breaker.open_until([a_call("open", 10_000), *failed])[0] > 0
     assert breaker.open_until([a_call("ok", 10_000), *failed])[0] == 0
+
+
+def test_a_key_that_is_missing_costs_no_try_and_is_told(
+    house: House, asking: Asking, woken: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, three tries were lost in six seconds, and the work then lay for hours, or was parked."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    told = run(house, "config", "model.provider", "anthropic")
+    assert "Nobody can be asked yet: the environment has no ANTHROPIC_API_KEY" in told.stderr
+    story = a_session(house)
+    assert asking.asks() == 0
+    state, attempts, error = asking.job(story)
+    assert (state, attempts) == ("waiting", 0)
+    assert "no ANTHROPIC_API_KEY" in error
+    assert "; 1 wait: the environment has no ANTHROPIC_API_KEY" in asking.spending().line
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "scripted-key")
+    assert "Nobody" not in run(house, "config", "model.provider", "anthropic").stderr
+    asking.answers()
+    assert asking.asks() == 1
+    assert "wait" not in asking.spending().line
+
+
+def test_what_was_parked_is_tried_again_when_the_settings_change(
+    house: House, asking: Asking, woken: list[object]
+) -> None:
+    """A wrong address was mended: nobody has to know of `backstory jobs --retry`."""
+    story = a_session(house)
+    house.works()
+    with house.store.transaction():
+        (job,) = [job for job in house.store.jobs.all() if job.kind == "refine"]
+        house.store.jobs.failed(job, "nobody listens", clock.now_ms(), 0)
+    assert asking.job(story)[0] == "parked"
+    with App(house.home) as app:
+        app.change_setting("model.url", f"{asking.model.url}/v1")
+    asking.answers()
+    assert asking.asks() == 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from backstory import worker_loop
+from backstory import clock, worker_loop
 from backstory.knowledge.model_prose import is_waiting
 from backstory.model import Act
 from tests.agents.model import Cut, Drip, Fault, Hang, Raw, Status
@@ -80,6 +80,38 @@ def test_the_worker_compiles_by_rules_and_has_the_model_write_what_it_may(
     assert len(asking.model.requests) == calls, "nothing new, nothing sent"
 
 
+def test_introductions_are_asked_for_when_the_wiki_has_what_the_model_said_of_the_session(
+    house: House, asking: Asking, book: Book
+) -> None:
+    """Else it is asked about the rules' rows first, and then again."""
+    fact = "An InvalidAlgorithmError means that the token was signed by the old service"
+    asking.model.aside(
+        "Log:", lambda log: saying({"kind": "lesson", "text": fact, "lines": [line_with(log, "FAILED")]})
+    )
+    works(house)
+    assert purposes(asking) == ["distil"]
+    assert (job(house).state, job(house).attempts) == ("waiting", 0)
+    assert "no model wrote it" in book.page(ARTICLE), "it is compiled by rules at once"
+    works(house)
+    assert purposes(asking) == ["distil"], "the next compilation is half an hour away"
+    with house.store.transaction():
+        house.store.jobs.retry(job(house, "compile"), clock.now_ms())
+    works(house)
+    assert purposes(asking) == ["distil", "compile"]
+    assert fact in asking.log()
+    assert "the introduction is a model's" in book.page(ARTICLE)
+
+
+def test_introductions_do_not_wait_for_ever(house: House, asking: Asking, book: Book) -> None:
+    now = clock.now_ms()
+    with house.store.transaction():
+        for kind in ("prose", "compile"):
+            house.store.jobs.ask(kind, "shared", now, now + 10_000)
+    due = house.store.jobs.due_at
+    assert due("prose", now) is None
+    assert due("prose", now + 3_600_000) == now + 10_000
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_whatever_the_endpoint_does_the_wiki_stands_and_the_next_try_succeeds(
     house: House, asking: Asking, book: Book, name: str
@@ -106,7 +138,7 @@ def test_whatever_the_endpoint_does_the_wiki_stands_and_the_next_try_succeeds(
 def test_an_answer_of_another_shape_is_mended_once_and_else_the_job_is_parked_after_n_tries(
     house: House, asking: Asking, book: Book
 ) -> None:
-    """CM-56: tried again after two seconds; parked it stays visible and blocks nobody."""
+    """CM-56: tried again after an hour, since each try is paid for; parked it stays visible and blocks nobody."""
     asking.model.aside("Article concepts/", '{"pages": []}')
     house.sets("jobs.max_attempts", "2")
     house.works()
@@ -114,9 +146,14 @@ def test_an_answer_of_another_shape_is_mended_once_and_else_the_job_is_parked_af
     book.writes_down()
     stands = book.pages()
     asking.refine().run()
+    due = house.store.jobs.due_at("prose", clock.now_ms())
+    assert due is not None
+    assert due - clock.now_ms() > 3_000_000
+    with house.store.transaction():
+        house.store.jobs.thaw("prose", clock.now_ms())
+    asking.refine().run()
     assert job(house).state == "parked"
     assert purposes(asking)[-4:] == ["compile", "repair"] * 2
-    assert round(asking.pauses[0]) == 2
     assert book.pages() == stands
     assert is_waiting(book.vault)
 

@@ -189,7 +189,7 @@ def test_the_worst_attempts_are_those_of_waiting_jobs_too_but_not_of_a_try_under
     assert store.jobs.worst_attempts() == 0, "it has not failed yet"
     fail(store, first)
     assert store.jobs.worst_attempts() == 1
-    again = taken(store, store.jobs.due_at("distil") or 0)
+    again = taken(store, store.jobs.due_at("distil", 0) or 0)
     assert again.subject == "s2", "the first waits for its next try"
     with store.transaction():
         store.jobs.thaw("distil", 0)
@@ -216,12 +216,12 @@ def test_what_asks_a_model_is_tried_quickly_and_then_cools_down(store: Store) ->
     ask(store, "s1", kind="refine")
     delays = []
     for _ in range(4):
-        due = store.jobs.due_at("refine")
+        due = store.jobs.due_at("refine", 0)
         assert due is not None
         job = lease(store, due, "refine")
         assert job is not None
         assert fail(store, job, due, most=9) == "waiting"
-        delays.append((store.jobs.due_at("refine") or 0) - due)
+        delays.append((store.jobs.due_at("refine", 0) or 0) - due)
     assert delays == [2_000, 4_000, 6 * 3_600_000, 6 * 3_600_000]
 
 
@@ -231,7 +231,7 @@ def test_a_failure_waits_at_least_as_long_as_it_was_told_to(store: Store) -> Non
     assert job is not None
     with store.transaction():
         store.jobs.failed(job, "later", 0, 5, at_least=90_000)
-    assert store.jobs.due_at("refine") == 90_000
+    assert store.jobs.due_at("refine", 0) == 90_000
 
 
 def test_what_is_left_for_later_counts_no_try(store: Store) -> None:
@@ -266,7 +266,7 @@ def test_what_cools_down_can_be_thawed_one_or_all(store: Store) -> None:
         assert store.jobs.thaw("distil", 5, "s1") == 1
         assert store.jobs.thaw("distil", 5) == 2
         assert store.jobs.thaw("brief", 5) == 0
-    assert store.jobs.due_at("distil") == 0, "the third never failed"
+    assert store.jobs.due_at("distil", 0) == 0, "the third never failed"
 
 
 def test_a_person_retries_and_drops_also_what_a_worker_is_at(store: Store) -> None:

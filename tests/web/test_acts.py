@@ -175,6 +175,8 @@ def test_forgetting_shows_first_and_then_forgets(told: House, viewer: Viewer) ->
     assert "Nothing has been removed yet" in shown.text
     assert "tabs for indentation" in shown.text
     assert told.store.memories.kept(first.id) is not None
+    assert str(told.home.briefs) not in shown.text  # what is made again is counted, not listed
+    assert "prepared file" in shown.text
     done = viewer.post("/forget", handle=first.id)
     assert (done.status, "no import brings them back" in done.text) == (200, True)
     assert told.store.memories.kept(first.id) is None

@@ -22,7 +22,7 @@ from backstory.errors import Failed, SourceMissing, StoreUnusable, UsageError
 from backstory.hook import spool
 from backstory.hook.project_identity import Place, claimed_project, joined_in, project_id, resolve_place
 from backstory.llm.governor import resume_calls
-from backstory.llm.model_provider import OFF
+from backstory.llm.model_provider import OFF, missing_here
 from backstory.model import Project
 from backstory.paths import Home
 from backstory.recall import notes
@@ -316,13 +316,17 @@ class Context:
             self._ask_models_again(week=key == "model.provider")
         return value
 
+    def missing_for_models(self) -> str:
+        """What the environment of this process lacks to ask a model, or ""."""
+        return missing_here(self.settings)
+
     def _ask_models_again(self, week: bool = False) -> None:
         """What waits for a model is due now, whatever went wrong; `week`: so are the week's sessions."""
         now = clock.now_ms()
         with self.store.transaction():
             resume_calls(self.store, now)
-            for job in self.store.jobs.all("waiting"):
-                if job.kind in ASKING:
+            for job in self.store.jobs.all():
+                if job.kind in ASKING and job.state in ("waiting", "parked"):
                     self.store.jobs.retry(job, now)
             for session in self.store.events.sessions(limit=1_000) if week else ():
                 if session.last_at > now - _WEEK_MS:  # distilling asks a model, if there is enough to ask

@@ -106,11 +106,13 @@ class Maintenance(Context):
         really: bool,
         check: "Callable[[ErasurePlan], None] | None" = None,
         by_agent: bool = False,
+        with_team: bool = False,
     ) -> "ErasurePlan":
         """Forget something for good, or only tell everything that would be touched.
 
         `check` is given what is about to go, while nobody else can change it, and raises if it must not. That
-        it was done `by_agent` is counted, and told for a week.
+        it was done `by_agent` is counted, and told for a week. `with_team`: what was shared is to be
+        forgotten by the server, too, which `bury_with_team` tells it.
         """
         from backstory.upkeep import erasure
 
@@ -123,7 +125,7 @@ class Maintenance(Context):
                 check(what)
             if what:
                 self.store.writable()  # else files would go while the rows stay
-                what = erasure.carry_out(self.home, self.store, what, by_agent)
+                what = erasure.carry_out(self.home, self.store, what, by_agent, with_team)
             erased = not self.store.row_erasure.traces_left() or self.store.row_erasure.erase_traces()
         self._have_done()
         if not erased:

@@ -279,8 +279,8 @@ class Queries(Context):
                 memory,
                 tuple(sorted(sources, key=lambda s: (s.event.at, s.seq))),
                 Standing(self.store).label(full),
-                tuple(self.store.supersessions.older_than(full)),
-                self.store.supersessions.newer_than(full),
+                (*self.store.supersessions.older_than(full), *self.store.memories.gave_way_to(full)),
+                self.store.supersessions.newer_than(full) or self.store.memories.model_instead(full),
             )
         if full.startswith("e") and (stored := events.event(full)) is not None:
             session = events.session(stored.session_id)

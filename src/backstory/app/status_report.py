@@ -98,6 +98,11 @@ class StatusReports(Context):
                 ),
                 *prepare.notices(store),
                 *self._search_problems(),
+                *(
+                    f"{feed.name} is not shared since {clock.stamp(feed.trouble_since)}: {feed.trouble}"
+                    for feed in store.feeds.all()
+                    if feed.trouble
+                ),
             ),
         )
 

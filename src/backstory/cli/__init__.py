@@ -17,6 +17,8 @@ backup.py            backup, restore, repair
 import_.py           import
 wiki.py              compile, lint, ask
 log.py               log
+team.py              team: what is shared, and its lazy subcommands
+team_sharing.py      team join, share, sync, mute, unmute, leave
 session.py           session, for hosts
 scheduled.py         what schedules run that were installed before scheduled_import.py had its name
 

@@ -25,8 +25,10 @@ def chosen_agents(found: Sequence[Agent]) -> list[Agent]:
                 raise
             raise UsageError("nobody answered, and nothing was changed: name the agents") from None
         words = typed.replace(",", " ").split()
-        if not words:
+        if not words or typed.strip().lower() in ("y", "yes"):
             break
+        if typed.strip().lower() in ("n", "no", "q"):
+            raise UsageError("nothing was changed")
         for word in words:
             if word.isdecimal() and 0 < int(word) <= len(found):
                 ticked[int(word) - 1] ^= True

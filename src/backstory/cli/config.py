@@ -6,7 +6,7 @@ import click
 
 from backstory.cli.output import Styled, json_option, line, print_json, quiet_option, table, talk
 from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
-from backstory.errors import UsageError
+from backstory.errors import SourceMissing, UsageError
 from backstory.present.plain_text import setting_text
 
 
@@ -75,6 +75,7 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
         app.change_setting(key, None if unset else value)
         row = next(row for row in app.setting_rows() if row.key == key)
         asked = key == "model.provider" and row.value != row.default
+        lacks = app.missing_for_models() if asked else ""
     if as_json:
         print_json(row)
     else:
@@ -84,11 +85,19 @@ def _change(key: str | None, value: str | None, unset: bool, as_json: bool) -> N
                 "It reads what is done from now on, and what was done in the last week, within the caps: "
                 "`backstory cost` tells what that takes."
             )
+        if lacks:
+            talk(f"Nobody can be asked yet: {lacks}")
 
 
 def _confirm(where: Any, unset: bool, as_json: bool) -> None:
     with open_app() as app:
-        path, project = app.confirm_project(where, not unset)
+        shared = app.confirm_shared_files(where, not unset)
+        try:
+            path, project = app.confirm_project(where, not unset)
+        except SourceMissing:
+            if shared is None:
+                raise
+            path, project = shared, app.project_at(where).identity
     if as_json:
         print_json({"folder": path, "project": project, "confirmed": not unset})
     elif unset:

@@ -7,6 +7,7 @@ import click
 
 from backstory import clock
 from backstory.app import App
+from backstory.app.sharing import Burial
 from backstory.attribution import commanded_by
 from backstory.cli.confirm import confirmed, yes_option
 from backstory.cli.listing import event_line, short_handle
@@ -15,7 +16,7 @@ from backstory.cli.project_scope import chosen_scope, open_app
 from backstory.errors import Failed, UsageError
 from backstory.model import Speaker
 from backstory.present.json_rows import forgotten_json
-from backstory.present.plain_text import count_of, one_line
+from backstory.present.plain_text import age_text, count_of, one_line
 from backstory.store.records import Reach
 from backstory.upkeep.erasure import ErasurePlan
 from backstory.upkeep.scrub import Scrubbed
@@ -34,6 +35,7 @@ _TEXT = 100
 @click.option("--until", metavar="WHEN", help="Only before then; a day is included.")
 @click.option("--project", metavar="NAME", help="The project with this name or id; alone: all of it.")
 @click.option("--dry-run", is_flag=True, help="List everything that would be touched; change nothing.")
+@click.option("--team", "with_team", is_flag=True, help="The team's server and its devices forget it, too.")
 @yes_option
 @json_option
 def forget(
@@ -44,6 +46,7 @@ def forget(
     until: str | None,
     project: str | None,
     dry_run: bool,
+    with_team: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -53,12 +56,14 @@ def forget(
     the events that it was made from, an event with the memories made of it, a session with its sub-agents,
     all of them with what Backstory itself told other sessions of it. Afterwards nothing in the home has it
     but the backups and settings that are named, and no import brings it back. The agents' own files are not
-    touched, but named; so is a project that has the words in its name or address.
+    touched, but named; so is a project that has the words in its name or address. What you shared is only
+    withdrawn from the team, unless --team buries it there for good.
     """
     if not (handles or text or pattern or since or until or project):
         raise UsageError("there is nothing to forget: give a handle, --text, --pattern, --since or --project")
     if text and pattern:
         raise UsageError("--text and --pattern exclude each other: give one of them")
+    burial: Burial | None = None
     with open_app() as app:
         zone = clock.zone(app.settings.time_zone)
         wanted = app.wanted(
@@ -77,7 +82,8 @@ def forget(
             if not confirmed("Forget all of this for good?", yes):
                 raise click.Abort
             by_agent = commanded_by(os.environ) is Speaker.AGENT
-            plan = app.forget(wanted, really=True, by_agent=by_agent)
+            plan = app.forget(wanted, really=True, by_agent=by_agent, with_team=with_team)
+            burial = app.bury_with_team(len(plan.reach.memories)) if with_team else None
     damaged = len(plan.damaged) + len(plan.damaged_copies)
     if as_json:
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
@@ -89,11 +95,26 @@ def forget(
         alone = "" if plan.reach.events or not plan.reach.memories else " No event had these words."
         line(f"Forgotten: {_counts(plan.reach)}.{alone}")
         _tell_rest(plan)
+        if burial is not None:
+            _tell_burial(burial)
     if nothing and damaged:
         raise Failed(
             f"what can be read has nothing of that kind, but {count_of(damaged, 'damaged file')} may: "
             "nothing was changed. `backstory scrub` removes what cannot be read"
         )
+
+
+def _tell_burial(burial: Burial) -> None:
+    """What the team's server has forgotten, and which devices have followed."""
+    if burial.trouble:
+        talk(f"Not forgotten by the team's server yet: {burial.trouble}. The worker tries again.")
+        return
+    for reason in burial.refused:
+        talk(f"Stays on the team's server: {reason}")
+    every = len(burial.confirmed) + len(burial.behind)
+    told = f"; {len(burial.confirmed)} of {every} other devices have followed" if every else ""
+    late = "".join(f", {name} was last seen {age_text(at)}" for name, at in burial.behind)
+    line(f"Gone from the team's server{told}{late}.")
 
 
 def _counts(reach: Reach) -> str:
@@ -123,8 +144,11 @@ def _tell(app: App, plan: ErasurePlan) -> None:
     rest = len(plan.reach.events) + len(plan.reach.memories) - len(rows)
     if rest > 0:
         line(f"and {rest:,} more; --json lists all ids")
-    for file in plan.files:
+    files, prepared = plan.told_files(app.home)
+    for file in files:
         line(f"deletes {file}")
+    if prepared:
+        line(f"deletes {count_of(prepared, 'prepared file')} (briefs, notes), made again without it")
     for file in (*plan.pages, *plan.exported):
         line(f"takes it out of the page {file}")
     for file in plan.archives:

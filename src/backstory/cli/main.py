@@ -56,6 +56,10 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (("session", "Register sessions, for hosts that run agents in groups."),),
     ),
     (
+        "Share",
+        (("team", "Share what was learned with a team, and with your own machines."),),
+    ),
+    (
         "Look after",
         (
             ("status", "Show how the memory is doing, in numbers."),

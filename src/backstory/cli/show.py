@@ -11,14 +11,11 @@ from backstory.cli.listing import event_row, memory_row, session_row, short_hand
 from backstory.cli.output import json_option, line, print_json, raw, table, talk
 from backstory.cli.project_scope import open_app
 from backstory.errors import SourceMissing, UsageError
-from backstory.model import MemoryStatus, Tier
 from backstory.present.json_rows import event_json, memory_json, session_json
-from backstory.present.plain_text import count_of, when_text
+from backstory.present.plain_text import MADE_BY, MEMORY_STATES, count_of, when_text
 
 _EVENTS = 100  # of a session, at once
 View = SessionView | EventView | MemoryView
-_MAKERS = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
-_STATES = {MemoryStatus.CANDIDATE: "not reviewed", MemoryStatus.SUPERSEDED: "replaced by a later one"}
 
 
 @click.command()
@@ -148,9 +145,10 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
         ("commit", view.commit[:9]),
-        ("source", f"{_MAKERS[memory.tier]}, {_STATES.get(memory.status, memory.status)}"),
+        ("source", f"{MADE_BY[memory.tier]}, {MEMORY_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
         ("replaced", ", ".join(map(short_handle, view.replaced))),
+        ("now told as", short_handle(view.replaced_by) if view.replaced_by else ""),
     )
     line()
     line(memory.text)

@@ -6,7 +6,7 @@ from backstory import clock
 from backstory.cli.output import Styled, json_option, print_json, table
 from backstory.cli.project_scope import open_app
 from backstory.present.json_rows import status_json
-from backstory.present.plain_text import JOB_STATES, comma_list, count_of, megabytes, when_text
+from backstory.present.plain_text import JOB_STATES, MEMORY_STATES, comma_list, count_of, megabytes, when_text
 
 
 @click.command()
@@ -33,10 +33,16 @@ def status(as_json: bool) -> None:
     rows: list[tuple[str, str | Styled]] = [
         ("home", f"{found.home} ({size})"),
         ("memory", f"{count_of(found.memories, 'memory')} from {made_from}"),
-        ("states", comma_list(f"{n:,} {state}" for state, n in sorted(found.by_status.items())) or "none"),
         (
-            "memories by",
-            comma_list(f"{name} {n:,}" for name, n in sorted(found.by_source.items())) or "nobody",
+            "states",
+            comma_list(
+                f"{n:,} {MEMORY_STATES.get(state, state)}" for state, n in sorted(found.by_status.items())
+            )
+            or "none",
+        ),
+        (
+            "made by",
+            comma_list(f"{_maker(name)} {n:,}" for name, n in sorted(found.by_source.items())) or "nobody",
         ),
         ("projects", f"{found.projects:,}{names}"),
         ("last event", last),
@@ -66,3 +72,8 @@ def status(as_json: bool) -> None:
     ]
     rows += [("problem", (problem, "yellow")) for problem in found.problems]
     table([[(name, "dim"), value] for name, value in rows])
+
+
+def _maker(name: str) -> str:
+    """What made memories: a version of the rules, a person, a model."""
+    return f"rules {name}" if name[:1] == "t" and name[1:2].isdigit() else name

@@ -21,6 +21,7 @@ _TELLING = (Kind.PROMPT, Kind.SAID, Kind.TOOL, Kind.COMPACTED, Kind.TURN_ENDED)
 _ENDS = (Kind.TURN_ENDED, Kind.TURN_FAILED, Kind.SESSION_ENDED)
 _NUMBER = 8  # characters that a line's number and end take
 _NAMES, _EDIT = 8, 260
+_OTHER_SCRIPT = 3  # a letter of another script takes about a token, as three or four others do
 _WHY = re.compile(
     r"\b(?:because|since|due to|caused?|reason|turns out|otherwise|so that|instead|root)\b", re.I
 )
@@ -86,7 +87,7 @@ def is_due(session: Session, events: Sequence[StoredEvent], through: int, turns:
 
 
 def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room: int) -> Excerpt | None:
-    """What no model has read yet, in at most `room` characters; None if there is nothing."""
+    """What no model has read yet, in at most `room` characters (see `extent`); None if there is nothing."""
     new = unread(session, events, through)
     lines = list(_lines(session, new))
     if not lines:
@@ -94,7 +95,7 @@ def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room:
     left = room
     kept: set[int] = set()
     for place in sorted(range(len(lines)), key=lambda place: (-lines[place].worth, -place)):
-        size = len(lines[place].text) + _NUMBER
+        size = extent(lines[place].text) + _NUMBER
         if size <= left:
             left -= size
             kept.add(place)
@@ -104,6 +105,12 @@ def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room:
     later = [stored.seq for stored in events if _tells(stored, through) and stored.seq not in told]
     last = min([max(own), *(seq - 1 for seq in later)])
     return Excerpt(tuple(line for place, line in enumerate(lines) if place in kept), min(own), last)
+
+
+def extent(text: str) -> int:
+    """How much room a text takes, in characters of plain English."""
+    others = 0 if text.isascii() else sum(each.isalpha() and not each.isascii() for each in text)
+    return len(text) + (_OTHER_SCRIPT - 1) * others
 
 
 def _lines(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
@@ -166,7 +173,7 @@ def _mended(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
             failed = True
         elif failed and event.action in _CHANGING and event.text:
             failed = False
-            name = relative(event.target, cwd)
+            name = _in_line(relative(event.target, cwd))
             what = shorten(" ".join(event.text.split()), _EDIT)
             yield Line(f"then changed {name}: {what}", (stored.id,), _DONE)
 
@@ -187,10 +194,15 @@ def _changed(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
     """The files that a turn changed, in one line where the last of them was changed."""
     edits = [stored for stored in turn if stored.event.action in _CHANGING and stored.event.target]
     if edits:
-        names = list(dict.fromkeys(relative(stored.event.target, cwd) for stored in edits))
+        names = list(dict.fromkeys(_in_line(relative(stored.event.target, cwd)) for stored in edits))
         more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
         ids = tuple(stored.id for stored in edits)
         yield Line(f"changed {', '.join(names[:_NAMES])}{more}", (ids[-1], *ids[:-1]), _CHANGED)
+
+
+def _in_line(name: str) -> str:
+    """A file's name may have line breaks, and pose as lines of the log."""
+    return " ".join(name.split())
 
 
 def _here(text: str, cwd: str) -> str:

@@ -1,17 +1,19 @@
 """What a model's operations come to, as memories of a tier of their own beside what the rules observed.
 
-Files are those that the cited events changed, whatever the model says. What cites nothing, or names what
-the session does not have, is only proposed: nobody is told before a person has confirmed it. What says the
-opposite of an outcome that was observed is refused. What was rejected does not come back in other words.
+Files are those that the cited events changed, whatever the model says. What cites nothing, names what the
+session does not have, or has something fetched and run, is only proposed: nobody is told before a person has
+confirmed it. What says the opposite of an outcome that was observed is refused. What was rejected does not
+come back in other words.
 Which row gives way to which is settled by `revision.py`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
 from backstory.distil.operations import SAYS, Do, Operation
+from backstory.hook.untrusted_text import fetches_and_runs
 from backstory.model import Action, Draft, Event, Kind, Memory, MemoryKind, Outcome, Speaker, StoredEvent
 from backstory.typed_words import typed_words
 
@@ -32,6 +34,16 @@ _GOOD = re.compile(
 _BAD = re.compile(
     r"\b(?:fail\w*|broke\w*|error\w*|not|never|red|without|n't|scheiter\w*|échou\w*|fall\w*)", re.I
 )
+# What denies a failure says that something works.
+_HEALED = re.compile(
+    r"\b(?:no longer|never|not|without(?: an?y?)?|no|zero)\s+(?:\w+\s+)?(?:fail\w*|error\w*|broke\w*)", re.I
+)
+_ALL_GREEN = re.compile(
+    r"\b(?:tests?|suites?|checks?|builds?|lint(?:er|ing)?|ci)\b[^.;]{0,40}\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?)\b",
+    re.I,
+)
+_STILL_RED = re.compile(r"\b(?:still|keeps?|remains?)\b[^.;]{0,20}\b(?:fail\w*|red|broken)\b", re.I)
+_RED = "next:red:"  # how the subject of a check begins that the rules saw fail to the end
 _OBSERVED = (MemoryKind.FACT, MemoryKind.LESSON, MemoryKind.NEXT_STEP)  # nobody's word
 # Behind a single word ("No: …") what is said begins, too.
 _CLAUSE_END = re.compile(r"[,;](?=\s)")
@@ -57,9 +69,13 @@ def merge(
     known = {stored.id: stored for stored in events}
     said: list[Draft] = []
     outcome: Draft | None = None
+    red = any(draft.subject.startswith(_RED) for draft in observed)
     for operation in operations:
         cited = [known[eid] for eid in operation.events if eid in known]
         if operation.do not in SAYS or _contradicted(operation, cited, events):
+            continue
+        green = _ALL_GREEN.search(operation.text) and not _speaks_of_failure(operation.text)
+        if operation.do is Do.OUTCOME and red and green:
             continue
         doubts = _doubts(operation, cited)
         if operation.do is Do.OUTCOME:
@@ -76,12 +92,14 @@ def merge(
 
 def _doubts(operation: Operation, cited: Sequence[StoredEvent]) -> list[str]:
     """Why nobody is told it before a person has confirmed it."""
+    said = f"{operation.text}\n{operation.reason}"
     wish = operation.kind is MemoryKind.PREFERENCE and _speaker(operation, cited) is not Speaker.USER
     return [
         *([] if cited else ["it cites nothing"]),
         *([f"the session does not have {', '.join(operation.unseen)}"] if operation.unseen else []),
-        *([f"only words of the agent have {', '.join(operation.unproved)}"] if operation.unproved else []),
+        *([f"nothing done that it cites has {', '.join(operation.unproved)}"] if operation.unproved else []),
         *(["no words of the user say so"] if wish else []),
+        *(["it has something fetched and run"] if fetches_and_runs(said) else []),
     ]
 
 
@@ -167,20 +185,34 @@ def _changed(cited: Sequence[StoredEvent]) -> tuple[str, ...]:
     )
 
 
+def _speaks_of_failure(text: str) -> bool:
+    return _BAD.search(_HEALED.sub("", text)) is not None
+
+
 def _contradicted(operation: Operation, cited: Sequence[StoredEvent], events: Sequence[StoredEvent]) -> bool:
-    """Whether it says that something works, while all runs that it cites failed, or the last it names."""
-    if not _GOOD.search(operation.text) or _BAD.search(operation.text):
+    """Whether it says that something works, while all runs that it cites failed, or the last it names.
+
+    The other way round: whether it says that a command still fails, which passed when it was last run.
+    """
+    if _STILL_RED.search(operation.text):
+        return any(outcome is Outcome.OK for outcome in _last_runs(operation, events))
+    works = _GOOD.search(operation.text) or _HEALED.search(operation.text)
+    if not works or _speaks_of_failure(operation.text):
         return False
     runs: list[Event] = [stored.event for stored in cited if stored.event.action is Action.RUN]
     if runs and all(run.outcome is Outcome.FAILED for run in runs):
         return True
+    return any(outcome is Outcome.FAILED for outcome in _last_runs(operation, events))
+
+
+def _last_runs(operation: Operation, events: Sequence[StoredEvent]) -> Iterator[Outcome]:
+    """How each command that it quotes ended when it was last run."""
     for command in _QUOTED.findall(operation.text):
         named = [
             each.event for each in events if each.event.action is Action.RUN and command in each.event.target
         ]
-        if named and named[-1].outcome is Outcome.FAILED:
-            return True
-    return False
+        if named:
+            yield named[-1].outcome
 
 
 def same(one: Draft | Memory, other: Draft | Memory) -> bool:

@@ -99,6 +99,7 @@ _MOST, _MOST_OPEN, _TEXT, _REASON, _CITED = 12, 5, 400, 300, 20
 _NAMED = re.compile(
     r"`([^`\n]{2,120})`|(?<![\w/])((?:[\w.-]{1,99}/)+[\w.-]{1,99}|[\w-]{1,99}\.[a-z]{1,4}\b|--[a-z][\w-]+)"
 )
+_CUT = "…"  # a text that was too long to be kept whole
 _SHORTHANDS = frozenset({"e.g", "i.e", "z.b", "d.h", "u.a"})
 # In a name these stand for anything: <id>, {name}, $NAME, …, *
 _PLACEHOLDER = re.compile(r"<[^<>\s]{1,40}>|\{\w{1,40}\}|\$\w{1,40}|\.\.\.|…|\*+")
@@ -109,7 +110,7 @@ class Operation:
     """One thing that a model says is to be done.
 
     `events` are what it rests on, `memories` the ids of those it is about. `unseen` are names that stand
-    nowhere in the session, `unproved` names that only the agent's words have, though it cites what was done.
+    nowhere in the session, `unproved` names that what was done has not, though it cites that.
     """
 
     do: Do
@@ -137,13 +138,14 @@ def read(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
     if not isinstance(session, Mapping) and not isinstance(answer.get("operations"), list):
         raise ValueError('it must have an object "session" and a list "operations"')
     items = given if isinstance(given, list) else []
+    of_session = [*_of_session(session if isinstance(session, Mapping) else {}, evidence)]
     found = [each for item in items[:_MOST] if (each := _operation(item, evidence)) is not None]
-    if items and not found:
+    if items and not found and not of_session:
         raise ValueError(
             f'each operation must have "do" (one of {", ".join(_ASKED)}), "memories", "kind" (one of '
             f'{", ".join(KINDS)}), "text", "reason", "lines"'
         )
-    return [*_of_session(session if isinstance(session, Mapping) else {}, evidence), *found]
+    return [*of_session, *found]
 
 
 def _of_session(session: Mapping[str, Any], evidence: Evidence) -> Iterable[Operation]:
@@ -157,11 +159,11 @@ def _of_session(session: Mapping[str, Any], evidence: Evidence) -> Iterable[Oper
 
 
 def _operation(item: Any, evidence: Evidence) -> Operation | None:
-    if not isinstance(item, Mapping) or item.get("do") not in _ASKED:
+    if not isinstance(item, Mapping) or (asked := _word(item.get("do"))) not in _ASKED:
         return None
-    do, kind = Do(item["do"]), item.get("kind")
+    do, kind = Do(asked), _word(item.get("kind"))
     named = item.get("memories")
-    ids = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    ids = [_word(each).strip("[]") for each in named] if isinstance(named, list) else []
     about = [evidence.memories[each] for each in dict.fromkeys(ids) if each in evidence.memories]
     text = _words(item.get("text"), _TEXT) if do in SAYS else ""
     if (do in SAYS and not text) or (do is not Do.ADD and not about):
@@ -173,6 +175,20 @@ def _operation(item: Any, evidence: Evidence) -> Operation | None:
     reason = _words(item.get("reason"), _REASON)
     targets = about if do is not Do.ADD else []
     return _checked(do, MemoryKind(kind), text, reason, item.get("lines"), targets, evidence)
+
+
+def _word(value: Any) -> str:
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def _numbers(value: Any) -> list[int]:
+    """The numbers of lines, also where they came as texts: "3", "[3]"."""
+    found = (re.findall(r"\d{1,9}", each) if isinstance(each, str) else [each] for each in _list(value))
+    return [int(each) for some in found for each in some if type(each) in (int, str)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _words(value: Any, limit: int) -> str:
@@ -192,8 +208,8 @@ def _checked(
     lines = evidence.excerpt.lines
     cited = {
         event
-        for number in (numbers if isinstance(numbers, list) else [])
-        if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(lines)
+        for number in _numbers(numbers)
+        if 1 <= number <= len(lines)
         for event in lines[number - 1].events
     }
     proof = [stored for stored in evidence.events if stored.id in cited][:_CITED]
@@ -203,10 +219,30 @@ def _checked(
     acted = any(stored.event.action in (Action.EDIT, Action.WRITE, Action.RUN) for stored in proof)
     seen = _log(stored for stored in evidence.events if stored.event.kind in (Kind.TOOL, Kind.PROMPT))
     unproved = [name for name in names if acted and name not in unseen and not _has(seen, name)]
+    if not unproved and not unseen and _is_elsewhere(names, proof):
+        unproved = names
     return Operation(
         do, kind, text, reason, tuple(stored.id for stored in proof), tuple(memory.id for memory in about),
         tuple(unseen), tuple(unproved),
     )  # fmt: skip
+
+
+def _is_elsewhere(names: Sequence[str], proof: Sequence[StoredEvent]) -> bool:
+    """Whether it rests on an edit, and what was done there has none of its names.
+
+    What an edit took out is no proof of how things are.
+    """
+    edits = [stored.event.text for stored in proof if stored.event.action in (Action.EDIT, Action.WRITE)]
+    if not names or not edits or any(_CUT in text for text in edits):
+        return False
+    acts = [stored.event for stored in proof if stored.event.kind in (Kind.TOOL, Kind.PROMPT)]
+    done = "\n".join(f"{event.target}\n{_put_in(event.text)}" for event in acts).lower()
+    return not any(_has(done, name) for name in names)
+
+
+def _put_in(text: str) -> str:
+    """Of an edit ("- before", "+ after") what stands there now."""
+    return text.partition("\n+ ")[2] if text.startswith("- ") and "\n+ " in text else text
 
 
 def _names(text: str) -> list[str]:

@@ -174,7 +174,7 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
     zone = clock.zone(app.settings.time_zone)
     for agent in dict.fromkeys((*connected, *last)):
         title = AGENTS[agent].title if agent in AGENTS else agent
-        worked = _last_history(agent) if agent in connected else 0
+        worked = _last_unread(app, agent) if agent in connected else 0
         if worked > last.get(agent, 0) + _MISSED_MS:
             heard = (
                 f"its last event is of {clock.stamp(last[agent], zone)}" if agent in last else "nothing came"
@@ -190,12 +190,15 @@ def captured(app: App, connected: Sequence[str]) -> Iterator[Check]:
             yield ok("captured", f"{title}: nothing yet; a session started from now on is captured")
 
 
-def _last_history(agent: str) -> int:
-    """When the agent last wrote a transcript, in milliseconds; 0 if never."""
+def _last_unread(app: App, agent: str) -> int:
+    """When the agent last wrote a transcript that was not read as it is now, in milliseconds; 0 if never."""
     history = AGENTS[agent].history
     if history is None or not history.root().exists():
         return 0
-    return max((trail.updated for trail in history.find(history.root())), default=0)
+    marks = app.store.transcript_marks.all()
+    read = {(key, mark.size, mark.stamp) for key, mark in marks.items()}
+    found = history.find(history.root())
+    return max((t.updated for t in found if (t.key, t.size, t.stamp) not in read), default=0)
 
 
 def project(app: App, folder: Path) -> Iterator[Check]:

@@ -27,6 +27,7 @@ CHARS_PER_TOKEN = 3.6
 HANDLE = 9
 _DATED_DAYS = 14  # what is older gets its date
 _MOST_WORTH = 10.0
+_OTHERS_SHARE = 3  # at most a third of a brief is what others share
 _INLINED = 8_000  # characters of plain text that agents take in
 _ENVELOPE = 170  # the JSON around the text, with the line that the user sees
 
@@ -61,10 +62,12 @@ class Row:
 
     `label` says what has become of its `files`, if they are not what they were. `by` is whose word it is:
     in any but the user's own, addresses are cut to their host. `branch` is that of the session whose outcome
-    it tells.
+    it tells. `other`: somebody else shared it.
     """
 
-    __slots__ = ("agent", "at", "branch", "by", "files", "id", "label", "section", "session", "text", "worth")
+    __slots__ = (
+        "agent", "at", "branch", "by", "files", "id", "label", "other", "section", "session", "text", "worth",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Row:
         by: str = "",
         branch: str = "",
         worth: float = 0.0,
+        other: bool = False,
     ) -> None:
         self.id = id
         self.section = section
@@ -91,6 +95,7 @@ class Row:
         self.by = by
         self.branch = branch
         self.worth = worth
+        self.other = other
 
 
 class Brief:
@@ -126,7 +131,8 @@ def rows_of(values: object, section: str = "") -> list[Row]:
             at = int(at) if isinstance(at, int | float) else 0
             worth = value.get("worth")
             weight = float(worth) if isinstance(worth, int | float) and 0 < worth < _MOST_WORTH else 0.0
-            about = (words[2], words[3], words[4], names, words[5], words[6], weight)
+            other = bool(value.get("other"))
+            about = (words[2], words[3], words[4], names, words[5], words[6], weight, other)
             rows.append(Row(words[0], section or words[1], text, at, *about))
     return rows
 
@@ -190,7 +196,7 @@ def compose_brief(
     room = _Room(max_chars, max_tokens)
     if not all(room.take(line) for line in frame):
         return Brief("", [])
-    taken = _fill(by_section, room)
+    taken = _fill(by_section, room, max_chars // _OTHERS_SHARE)
     if not taken and not notes:
         return Brief("", [])
     body = []
@@ -255,8 +261,11 @@ class _Room:
         return True
 
 
-def _fill(by_section: "dict[str, list[tuple[Row, str]]]", room: _Room) -> set[Row]:
-    """Choose rows by their worth; of equal ones the first of each section, then the second of each."""
+def _fill(by_section: "dict[str, list[tuple[Row, str]]]", room: _Room, others: int) -> set[Row]:
+    """Choose rows by their worth; of equal ones the first of each section, then the second of each.
+
+    What others share has so many characters at most.
+    """
     ranked = [
         (-(row.worth or _WORTH.get(name, 1.0) - rank / 2), rank, number, row, line)
         for number, (name, _) in enumerate(SECTIONS)
@@ -266,9 +275,12 @@ def _fill(by_section: "dict[str, list[tuple[Row, str]]]", room: _Room) -> set[Ro
     headed: set[str] = set()
     headings = dict(SECTIONS)
     for _, _, _, row, line in sorted(ranked, key=_place):
+        if row.other and len(line) > others:
+            continue
         if room.take(line if row.section in headed else f"\n## {headings[row.section]}\n{line}"):
             taken.add(row)
             headed.add(row.section)
+            others -= len(line) if row.other else 0
     return taken
 
 

@@ -123,6 +123,8 @@ def _rows(
         rows = _new(met_before(error, command, prepared), by_id, context)
         if rows or not command or not error or error_signature.is_noise(error):
             return rows[:1]
+        if _is_expected(error, command, prepared, by_id, context.known):
+            return []
         return _looked_up(context, by_id, "on_failure", (command, error), most, room)
     chosen = context.settings.get("notes")
     after = not isinstance(chosen, dict) or chosen.get("after") is not False
@@ -145,6 +147,21 @@ def _new(notes: "list[str]", by_id: "dict[str, brief_text.Row]", context: Contex
     heard = {known.partition(".")[0] for known in context.known}
     found = [by_id[note] for note in dict.fromkeys(notes) if note in by_id and note not in context.known]
     return [row for row in found if row.session != context.own and row.id.partition(".")[0] not in heard]
+
+
+def _is_expected(
+    error: str,
+    command: str,
+    prepared: "dict[str, Any]",
+    by_id: "dict[str, brief_text.Row]",
+    known: "set[str]",
+) -> bool:
+    """Whether the session was told before the command how it fails, and it failed so: no more is known."""
+    words = error_signature.error_words(error)
+    listed = set(_listed(prepared.get("stems"), normalize.command_stems(command)))
+    told = [by_id[note].text for note in known & listed if note in by_id and by_id[note].section == "failed"]
+    quoted = [line for text in told for part in text.split('"')[1::2] for line in part.split(" / ")]
+    return any(key in words for key in map(error_signature.line_key, quoted) if key)
 
 
 def _looked_up(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.file_reader import read_text
-from backstory.llm.model_provider import Access, Question, Reply, Trouble
+from backstory.llm.model_provider import Access, Question, Reply, Trouble, Unready
 from backstory.program_lookup import find_program, trusted_path
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
@@ -58,9 +58,7 @@ class Program:
         """The answer, or a `Trouble`; when the time is over the whole group is killed."""
         program = find_program(self.name, self._access.folders)
         if program is None:
-            raise Trouble(
-                f"there is no program {self.name} on PATH: install it, or set model.provider", sent=False
-            )
+            raise Unready(f"there is no program {self.name} on PATH: install it, or set model.provider")
         with tempfile.TemporaryDirectory(prefix="backstory-") as scratch:
             folder = Path(scratch)
             (folder / _SHAPE).write_text(json.dumps(question.schema), "utf-8")

@@ -15,6 +15,7 @@ from backstory import clock
 from backstory.errors import Failed
 from backstory.llm import breaker
 from backstory.llm.model_provider import (
+    LATER,
     OFF,
     PURPOSES,
     Provider,
@@ -28,7 +29,7 @@ from backstory.llm.prices import call_cost, format_money, price_of, token_estima
 from backstory.llm.spending_caps import Cap, cap_period, spending_caps
 from backstory.settings import Settings
 from backstory.store import Store
-from backstory.store.job_queue import BRIEF
+from backstory.store.job_queue import ASKING, BRIEF
 from backstory.store.model_ledger import ANOMALY, FAILED, OK, OPEN
 from backstory.store.records import Call, Spent
 
@@ -181,12 +182,13 @@ def _raise_if_useless(provider: Provider, question: Question, reply: Reply, esti
     """A `Trouble` if nothing was said, or if what was asked was not read to its end."""
     if not reply.text.strip():
         why = f": it used up {question.max_tokens:,} tokens before; raise model.output_tokens"
-        raise Trouble(f"{provider.model} answered with nothing" + (why if reply.cut else ""))
+        raise Trouble(f"{provider.model} answered with nothing" + (why if reply.cut else ""), LATER)
     if _LEAST_CONTEXT <= reply.tokens_in < estimated * _READ_WHOLE:
         raise Trouble(
             f"{provider.model} read {reply.tokens_in:,} of about {estimated:,} tokens: its context is too "
             "small. Use model.provider ollama, which asks for what it needs, start the server with a longer "
-            "context, or lower model.call_tokens"
+            "context, or lower model.call_tokens",
+            LATER,
         )
 
 
@@ -260,6 +262,8 @@ class Spending:
     paused_why: str
     unpriced: tuple[str, ...]
     under_way: int = 0
+    waiting: int = 0
+    waits_for: str = ""
 
     @property
     def line(self) -> str:
@@ -274,6 +278,8 @@ class Spending:
             f"{today.tokens:,} of {day.tokens:,} tokens, "
             f"{format_money(today.cost)} of {format_money(day.money)}"
         )
+        line += f"; {self.under_way} under way" if self.under_way else ""
+        line += f"; {self.waiting} wait: {self.waits_for}" if self.waits_for and not self.paused_until else ""
         return f"{line}; PAUSED: {self.paused_why}" if self.paused_until else line
 
 
@@ -295,6 +301,8 @@ def spending_report(settings: Settings, store: Store | None) -> Spending:
         if store
         else []
     )
+    jobs = [*store.jobs.all("waiting"), *store.jobs.all("parked")] if store else []
+    waiting = [job for job in jobs if job.kind in ASKING and job.last_error]
     return Spending(
         settings.model_provider,
         models,
@@ -305,4 +313,6 @@ def spending_report(settings: Settings, store: Store | None) -> Spending:
         why,
         tuple(sorted(unpriced)),
         len(under_way),
+        len(waiting),
+        waiting[-1].last_error if waiting else "",
     )

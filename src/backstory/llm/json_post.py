@@ -18,11 +18,13 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from backstory.llm.model_provider import Trouble, is_near
+from backstory.llm.model_provider import Question, Trouble, is_near
 
 _LARGEST = 4_000_000
 _EXCERPT = 300
 _LONGEST_WAIT = 86_400.0
+_DECLINES = (400, 422, 500, 501)
+_SHAPE_WORDS = (b"response_format", b"output_config", b"schema", b"structured output", b"grammar", b" format")
 _CONNECTIONS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 
 
@@ -98,6 +100,26 @@ def raise_for_status(answer: Answer, where: str, secret: str = "") -> None:
     if answer.status == 400 and "context" in said:
         advice = "its context is too small for the question: see docs/models.md, or lower model.call_tokens"
     raise Trouble(f"{where} answered {answer.status}: {advice}", answer.retry_after, sent=False, said=said)
+
+
+def raise_if_error(told: Any, where: str, secret: str = "") -> None:
+    """Raise the Trouble that an answer of status 200 tells of: who passes a question on answers so."""
+    error = told.get("error") if isinstance(told, dict) else None
+    if not error:
+        return
+    said = str(error.get("message") or error) if isinstance(error, dict) else str(error)
+    said = said[:_EXCERPT].replace(secret, "…") if secret else said[:_EXCERPT]
+    raise Trouble(f"{where} answered with an error: it is asked again later", sent=False, said=said)
+
+
+def knows_no_schema(answer: Answer) -> bool:
+    """Whether a server declines because it was told the shape of the answer."""
+    return answer.status in _DECLINES and any(word in answer.body for word in _SHAPE_WORDS)
+
+
+def shape_in_words(question: Question) -> str:
+    """The instructions with the shape of the answer, for a server that cannot be told it otherwise."""
+    return f"{question.system}\n\nThe JSON schema of the answer: {json.dumps(question.schema)}"
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
-"""JSON out of whatever a model sent: in a fence, between two sentences, with a comma too many, cut off."""
+"""JSON out of whatever a model sent: behind thoughts, in a fence, between sentences, sloppy, cut off."""
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
 _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
 _COMMA = re.compile(r",(\s*[}\]])")
+_THOUGHT = "</think>"  # ends what some models send in front of their answer
+_BRACES = 50  # so many of them are tried as the beginning of an object
+_DECODER = json.JSONDecoder()
 
 
 class Unusable(ValueError):
@@ -18,6 +22,7 @@ class Unusable(ValueError):
 
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object in an answer; `Unusable` if there is none."""
+    text = text.rpartition(_THOUGHT)[2]
     if not text.strip():
         raise Unusable("the answer is empty")
     for piece in _pieces(text):
@@ -28,9 +33,22 @@ def read_object(text: str) -> dict[str, Any]:
                 continue
             if isinstance(found, dict):
                 return found
-    if (whole := _whole_items(text)) is not None:
-        return whole
+    if (found := _whole_items(text) or _last_object(text)) is not None:
+        return found
     raise Unusable("the answer is not one JSON object")
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    """The object behind which nothing closes any more, of a text in which braces stand before it, too."""
+    place = -1
+    for _ in range(_BRACES):
+        if (place := text.find("{", place + 1)) < 0:
+            return None
+        with contextlib.suppress(ValueError, RecursionError):
+            found, end = _DECODER.raw_decode(text, place)
+            if isinstance(found, dict) and not any(each in text[end:] for each in _CLOSING):
+                return found
+    return None
 
 
 def _whole_items(text: str) -> dict[str, Any] | None:

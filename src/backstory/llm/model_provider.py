@@ -38,11 +38,17 @@ class Reply:
     cut: bool = False
 
 
+# So many seconds are waited after a model declined, or could not answer as it was asked: it will not in a
+# moment either, and every try is paid for.
+LATER = 3_600.0
+
+
 class Trouble(Failed):
     """A model gave no usable answer.
 
-    `retry_after` is how many seconds it asked us to wait, or 0. `sent`: the question may have been read, and
-    be paid for. `said` is what came back instead of an answer; it may quote the question.
+    `retry_after` is how many seconds to wait at least, as it asked us to or as makes sense, or 0. `sent`: the
+    question may have been read, and be paid for. `said` is what came back instead of an answer; it may quote
+    the question.
     """
 
     def __init__(self, message: str, retry_after: float = 0.0, sent: bool = True, said: str = "") -> None:
@@ -50,6 +56,13 @@ class Trouble(Failed):
         self.retry_after = retry_after
         self.sent = sent
         self.said = said
+
+
+class Unready(Trouble):
+    """Nobody can be asked from here: a key or a program is missing. Nothing was sent, and no try is lost."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
 
 
 class Provider(Protocol):
@@ -142,7 +155,7 @@ def model_for(settings: Settings, purpose: str) -> str:
 
 
 def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> Provider | None:
-    """Who is asked for this purpose; None when models are off, a `Trouble` when something is missing.
+    """Who is asked for this purpose; None when models are off, `Unready` when something is missing.
 
     `folders` are those of projects, in which no program is looked for.
     """
@@ -152,7 +165,7 @@ def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> P
     key_env = settings.model_key_env or row.key_env
     key = os.environ.get(key_env, "") if key_env else ""
     if not key and (row.needs_key or (row.key_env and not settings.model_url)):
-        raise Trouble(f"the environment has no {key_env}: set it, or name another one in model.key_env")
+        raise Unready(f"the environment has no {key_env}: set it, or name another one in model.key_env")
     access = Access(
         model_for(settings, purpose),
         settings.model_url or row.url,
@@ -161,6 +174,19 @@ def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> P
         tuple(folders),
     )
     return row.make(access)
+
+
+def missing_here(settings: Settings) -> str:
+    """What the environment of this process lacks to ask anybody, or ""; nothing is sent."""
+    from backstory.program_lookup import find_program
+
+    try:
+        asked = provider(settings, "distil")
+    except Unready as unready:
+        return str(unready)
+    if asked is None or PROVIDERS[asked.name].url or find_program(asked.name, ()):
+        return ""
+    return f"there is no program {asked.name} on PATH"
 
 
 def answer_seconds(settings: Settings) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import Access, Question, Reply, Trouble
+from backstory.llm.model_provider import Access, Question, Reply, Schema, Trouble
 from backstory.llm.prices import token_estimate
 
 # Another length loads the model anew: so there are few of them.
@@ -27,12 +27,19 @@ class Ollama:
         self._where = urlsplit(access.url).netloc.rpartition("@")[2]
 
     def ask(self, question: Question) -> Reply:
-        """The answer, or a `Trouble`."""
-        needed = token_estimate(question.system, question.text) + question.max_tokens
+        """The answer, or a `Trouble`; a model that cannot be held to a shape is asked again in words."""
+        answer = self._post(question, question.system, shape=question.schema)
+        if question.schema and json_post.knows_no_schema(answer):
+            answer = self._post(question, json_post.shape_in_words(question))
+        json_post.raise_for_status(answer, self._where, self._access.key)
+        return self._read(answer.json(self._where))
+
+    def _post(self, question: Question, system: str, shape: Schema | None = None) -> json_post.Answer:
+        needed = token_estimate(system, question.text) + question.max_tokens
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [
-                {"role": "system", "content": question.system},
+                {"role": "system", "content": system},
                 {"role": "user", "content": question.text},
             ],
             "stream": False,
@@ -42,15 +49,14 @@ class Ollama:
                 "num_predict": question.max_tokens,
             },
         }
-        if question.schema:
-            body["format"] = question.schema
+        if shape:
+            body["format"] = shape
         key = self._access.key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        answer = json_post.post_json(self._url, headers, body, self._access.seconds, key)
-        json_post.raise_for_status(answer, self._where, key)
-        return self._read(answer.json(self._where))
+        return json_post.post_json(self._url, headers, body, self._access.seconds, key)
 
     def _read(self, told: Any) -> Reply:
+        json_post.raise_if_error(told, self._where, self._access.key)
         try:
             return Reply(
                 str(told["message"]["content"]),

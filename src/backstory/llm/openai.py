@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import Access, Question, Reply, Trouble
+from backstory.llm.model_provider import LATER, Access, Question, Reply, Trouble
 
 
 class OpenAI:
@@ -23,7 +23,7 @@ class OpenAI:
     def ask(self, question: Question) -> Reply:
         """The answer, or a `Trouble`; a server that knows no schemas is asked again without."""
         answer = self._post(question)
-        if answer.status in (400, 422) and self._takes_schema and b"response_format" in answer.body:
+        if self._takes_schema and question.schema and json_post.knows_no_schema(answer):
             self._takes_schema = False
             answer = self._post(question)
         json_post.raise_for_status(answer, self._where, self._access.key)
@@ -32,15 +32,17 @@ class OpenAI:
     def _post(self, question: Question) -> json_post.Answer:
         # OpenAI's own models take the longer name only, the others mostly know the older one.
         limit = "max_completion_tokens" if self._where == "api.openai.com" else "max_tokens"
+        told = self._takes_schema and bool(question.schema)
+        system = question.system if told or not question.schema else json_post.shape_in_words(question)
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [
-                {"role": "system", "content": question.system},
+                {"role": "system", "content": system},
                 {"role": "user", "content": question.text},
             ],
             limit: question.max_tokens,
         }
-        if self._takes_schema and question.schema:
+        if told:
             shape = {"name": "answer", "strict": True, "schema": question.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         key = self._access.key
@@ -48,21 +50,30 @@ class OpenAI:
         return json_post.post_json(self._url, headers, body, self._access.seconds, key)
 
     def _read(self, told: Any) -> Reply:
+        json_post.raise_if_error(told, self._where, self._access.key)
         try:
             choice = told["choices"][0]
             message = choice["message"]
-            text, refusal = message.get("content") or "", message.get("refusal") or ""
+            text, refusal = _text(message.get("content")), message.get("refusal") or ""
+            ended = choice.get("finish_reason")
             usage = told.get("usage") or {}
             reply = Reply(
-                str(text),
+                text,
                 int(usage.get("prompt_tokens") or 0),
                 int(usage.get("completion_tokens") or 0),
-                cut=choice.get("finish_reason") == "length",
+                cut=ended == "length",
             )
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             raise Trouble(
                 f"{self._where} answered in a shape that is not OpenAI's: check model.url"
             ) from None
-        if refusal:
-            raise Trouble(f"{self.model} refused to answer", said=str(refusal)[:200])
+        if refusal or ended == "content_filter":
+            raise Trouble(f"{self.model} refused to answer", LATER, said=str(refusal or ended)[:200])
         return reply
+
+
+def _text(content: Any) -> str:
+    """What a message says: a text, or a list of pieces, of which those that are thoughts are left out."""
+    if isinstance(content, list):
+        return "".join(piece["text"] for piece in content if piece.get("type") == "text")
+    return str(content or "")

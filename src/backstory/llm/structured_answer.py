@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from backstory import clock
 from backstory.llm import lenient_json
 from backstory.llm.governor import GovernedReply, Governor, Purpose
-from backstory.llm.model_provider import Provider, Question, Trouble
+from backstory.llm.model_provider import LATER, Provider, Question, Trouble
 from backstory.store import Store
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,9 @@ def ask_for(
         return second.call_id, _read(store, second, read)
     except ValueError as error:
         _unusable(store, second, error, clean)
-        raise Trouble(f"{provider.model} answered twice in a way that cannot be used: {error}") from None
+        raise Trouble(
+            f"{provider.model} answered twice in a way that cannot be used: {error}", LATER
+        ) from None
 
 
 def _read(store: Store, asked: GovernedReply, read: Callable[[dict[str, Any]], T]) -> T:

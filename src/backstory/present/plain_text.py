@@ -8,13 +8,14 @@ JSON they are escaped, so nothing is lost there.
 import dataclasses
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
 from backstory import clock
 from backstory.hook.brief_text import shorten
+from backstory.model import MemoryStatus, Tier
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours, cursor
@@ -29,8 +30,17 @@ _HOSTILE = re.compile(
 )
 _AGES = ((60, "just now", 1), (3_600, "min", 60), (172_800, "h", 3_600), (1_209_600, "d", 86_400))
 
-# How jobs stand, as people read it.
+# How jobs and memories stand, and what made a memory, as people read it.
 JOB_STATES = {"leased": "running", "parked": "failed"}
+MEMORY_STATES: Mapping[str, str] = {
+    MemoryStatus.CANDIDATE: "not reviewed",
+    MemoryStatus.SUPERSEDED: "replaced by a later one",
+}
+MADE_BY = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
+# A link of Markdown, one that was cut off, and bold: bounded, so that a line of brackets is looked at once.
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^\s()]{1,500}\)")
+_CUT_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^\s()]{0,500} ?…$")
+_BOLD = re.compile(r"(?<![\w/*])\*\*(?=[^\s*/])([^*\n]{1,300})(?<![\s/])\*\*(?![\w/*])")
 
 
 def terminal_text(text: str) -> str:
@@ -45,6 +55,11 @@ def one_line(text: str, longest: int = 0) -> str:
     """Harmless text on one line, cut to a length if there is one."""
     line = " ".join(terminal_text(text).split())
     return shorten(line, longest) if longest else line
+
+
+def without_marks(text: str) -> str:
+    """Markdown in a line as it reads: a link as its words, bold as what is bold."""
+    return _BOLD.sub(r"\1", _CUT_LINK.sub(r"\1…", _LINK.sub(r"\1", text)))
 
 
 def to_json(value: Any, indent: int | None = 2) -> str:

@@ -3,6 +3,7 @@
 prepare.py    the rows of a project's brief and of a session's checkpoint, written for the hook to read
 ready_answers.py  finished answers to plain starts, for the shell to print
 brief_rows.py which rows a project's brief may show, each with its worth
+others_rows.py what others share, among the rows of a brief
 outcomes.py   what came of a session, in one row
 worth.py      how much a statement is worth at a start: features and fitted weights
 written_down.py  what CLAUDE.md, AGENTS.md, GEMINI.md and README.md say already

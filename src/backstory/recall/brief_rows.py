@@ -19,6 +19,7 @@ from backstory.hook.untrusted_text import fetches_and_runs
 from backstory.model import Memory, MemoryKind, MemoryStatus, Session, Speaker, Tier, speaker
 from backstory.project_checks import project_checks
 from backstory.recall import worth
+from backstory.recall.others_rows import with_others
 from backstory.recall.outcomes import COMMITTED, outcome
 from backstory.recall.rows import SECTIONS, Row, history_row, row
 from backstory.recall.standing import Standing
@@ -87,6 +88,7 @@ def project_rows(store: Store, project_id: str, root: str = "") -> list[Row]:
     rows += _memories(store, project_id, around, recent, written, histories, done.get)
     rows += _commands(store, project_id, sessions)
     rows += _statements(sessions, weighed, rows, written, hidden)
+    rows = with_others(store, project_id, rows)
     places = {section: place for place, section in enumerate(_ORDER)}
     return sorted(rows, key=lambda each: (places[each["section"]], -each["worth"]))
 

@@ -12,7 +12,7 @@ from backstory.store.records import Filters
 
 KINDS = tuple(str(kind) for kind in (*SEARCHED, Kind.REASONED, "session", *MemoryKind))
 _MOST_NAMED = 12
-_OURS = ("user", "docs")  # what people told us themselves
+_OURS = ("user", "docs", "team")  # what people told us themselves, and what others share
 
 
 def check(store: Store, filters: Filters, project_id: str | None, agents: Iterable[str]) -> None:

@@ -21,6 +21,8 @@ event_ids.py        which event is which: ids made of what it is
 events.py           sessions, turns and events, each stored exactly once
 event_reader.py     sessions and events, read
 memories.py         memories with their lineage
+others_memories.py  what others share, beside the home's own
+feeds.py            what is shared with the team's server, and how far it was read
 supersessions.py    which decision took the place of which
 brief_receipts.py   what a brief is made from, and receipts of what was given
 job_queue.py        work to be done: leased, retried, parked

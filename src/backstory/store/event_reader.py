@@ -46,7 +46,7 @@ class EventReader:
         self, project_id: str | None = None, limit: int = 50, top_level: bool = True
     ) -> list[Session]:
         """The latest sessions, of one project or of all, newest first."""
-        clauses = ["s.agent NOT IN ('user', 'docs')"]
+        clauses = ["s.agent NOT IN ('user', 'docs', 'team')"]
         values: list[object] = []
         if project_id is not None:
             clauses.append("s.project_id = ?")
@@ -73,8 +73,11 @@ class EventReader:
         return self.read_sessions("WHERE s.parent_id = ? AND s.parent_id <> '' ORDER BY s.started_at", (sid,))
 
     def all_session_ids(self) -> list[str]:
-        """Every session, oldest first: what `rebuild` goes through."""
-        return [row[0] for row in self._db.execute("SELECT id FROM sessions ORDER BY started_at, id")]
+        """Every session of this home, oldest first: what `rebuild` goes through."""
+        return [
+            row[0]
+            for row in self._db.execute("SELECT id FROM sessions WHERE author = '' ORDER BY started_at, id")
+        ]
 
     def read_sessions(self, clause: str, values: Sequence[object]) -> list[Session]:
         """Sessions `s` for which a clause of this package holds."""

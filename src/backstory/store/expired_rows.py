@@ -13,7 +13,7 @@ from backstory.store.passages import Passages
 from backstory.store.records import DatabaseSize, OldRows
 from backstory.store.row_export import RowExport
 
-_KEPT_AGENTS = "('user', 'docs')"
+_KEPT_AGENTS = "('user', 'docs', 'team')"
 
 
 class Retention:
@@ -67,7 +67,7 @@ class Retention:
         found = self._db.execute(
             """
             SELECT id FROM memories
-            WHERE kind = ? AND at < ? AND auto AND NOT pinned AND status <> 'confirmed'
+            WHERE kind = ? AND at < ? AND author = '' AND auto AND NOT pinned AND status <> 'confirmed'
             ORDER BY at LIMIT ?
             """,
             (kind, before, limit),

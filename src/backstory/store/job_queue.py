@@ -38,6 +38,13 @@ _LONGEST_WAIT_MS = 31 * 86_400_000
 # How long the first failures of a kind wait for their next try, if not ever longer; then it cools down.
 _QUICK_TRIES = dict.fromkeys(ASKING, (2_000, 4_000))
 _COLUMNS = "kind, subject, state, attempts, not_before, last_error, asked_at"
+# What a model writes in a wiki waits until the wiki has what it was about to get, but not longer than this.
+_SETTLES_MS = 3_600_000
+_SETTLED = f"""
+    (kind <> '{PROSE}' OR asked_at <= :now - {_SETTLES_MS} OR NOT EXISTS (
+        SELECT 1 FROM jobs w WHERE w.subject = jobs.subject AND w.kind IN ('{DAY}', '{COMPILE}')
+            AND w.state IN ('waiting', 'leased')))
+"""  # noqa: S608 - constants of this file
 
 
 class Jobs:
@@ -86,7 +93,7 @@ class Jobs:
             UPDATE jobs SET state = 'leased', attempts = attempts + 1
             WHERE kind = :kind AND subject = (
                 SELECT subject FROM jobs
-                WHERE kind = :kind AND state = 'waiting' AND not_before <= :now
+                WHERE kind = :kind AND state = 'waiting' AND not_before <= :now AND {_SETTLED}
                 ORDER BY {order} LIMIT 1
             )
             RETURNING {_COLUMNS}
@@ -119,10 +126,14 @@ class Jobs:
         """What was begun and never finished, with how often: whoever was at it is dead."""
         return dict(self._db.execute("SELECT subject, attempts FROM jobs WHERE kind = ?", (kind,)))
 
-    def due_at(self, kind: str) -> int | None:
+    def due_at(self, kind: str, now: int) -> int | None:
         """When the next work of this kind is due, or None; who was leased it may be dead."""
         row = self._db.execute(
-            "SELECT min(not_before) FROM jobs WHERE kind = ? AND state IN ('waiting', 'leased')", (kind,)
+            f"""
+            SELECT min(not_before) FROM jobs
+            WHERE kind = :kind AND state IN ('waiting', 'leased') AND {_SETTLED}
+            """,  # noqa: S608 - a constant of this file
+            {"kind": kind, "now": now},
         ).fetchone()
         return None if row[0] is None else int(row[0])
 
@@ -140,13 +151,14 @@ class Jobs:
 
     def any_due(self, now: int, asking: bool) -> bool:
         """Whether some work could be done now; of what a model is asked only if `asking`."""
-        marks = ",".join("?" * len(ASKING))
+        marks = ",".join(f"'{kind}'" for kind in ASKING)
         row = self._db.execute(
             f"""
-            SELECT 1 FROM jobs WHERE state = 'waiting' AND not_before <= ? AND (? OR kind NOT IN ({marks}))
+            SELECT 1 FROM jobs WHERE state = 'waiting' AND not_before <= :now AND {_SETTLED}
+                AND (:asking OR kind NOT IN ({marks}))
             LIMIT 1
-            """,  # noqa: S608 - question marks
-            (now, asking, *ASKING),
+            """,  # noqa: S608 - constants of this file
+            {"now": now, "asking": asking},
         ).fetchone()
         return row is not None
 

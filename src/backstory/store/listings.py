@@ -11,7 +11,7 @@ from backstory.store.memories import VISIBLE
 from backstory.store.passages import TOUCHED
 from backstory.store.records import SessionActivity, SessionFilter
 
-_TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs')"
+_TOP = "s.parent_id = '' AND s.agent NOT IN ('user', 'docs', 'team')"
 # Tombstones of sessions that a source has taken back; what was forgotten has no row any more.
 _SHOWN = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id = s.id)"
 
@@ -58,7 +58,7 @@ class Listings:
                 SELECT (SELECT min(s.agent) FROM sessions s WHERE s.agent > found.agent) FROM found
                 WHERE agent IS NOT NULL
             )
-            SELECT agent FROM found WHERE agent NOT IN ('user', 'docs') ORDER BY 1
+            SELECT agent FROM found WHERE agent NOT IN ('user', 'docs', 'team') ORDER BY 1
             """
         )
         branches = self._db.execute(
@@ -184,7 +184,7 @@ class Listings:
         """How many events, sessions (of agents, without sub-agents), memories and projects there are."""
         tables = {
             "events": "events",
-            "sessions": "sessions WHERE parent_id = '' AND agent NOT IN ('user', 'docs')",
+            "sessions": "sessions WHERE parent_id = '' AND agent NOT IN ('user', 'docs', 'team')",
             "memories": "memories",
             "projects": "projects",
         }

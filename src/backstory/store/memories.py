@@ -10,8 +10,10 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
+from backstory.attribution import told_by_other
 from backstory.model import Act, Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
 from backstory.store.passages import Passages
 
@@ -20,6 +22,7 @@ SHOWN = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 VISIBLE = f"""
     m.status IN ({", ".join(f"'{status}'" for status in SHOWN)})
     AND (NOT m.own_work OR m.seen > 1 OR m.pinned OR m.status = 'confirmed')
+    AND (m.author = '' OR m.author NOT IN (SELECT author FROM muted))
     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
 """  # noqa: S608 - the states above
 # Of what several sessions showed, the row that stands for all of them; also if that row is gone by now.
@@ -27,11 +30,15 @@ ONCE = "NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)"
 _NOT_REWORDED = """
     NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by AND r.session_id = m.session_id)
 """
+# Memories that a model's word has set aside, with what is told in their place: its sentence, or, of what is
+# over, what came of the session that showed that.
+_GAVE_WAY = "memories m JOIN memories r ON r.id = m.told_by AND (r.tier = 'T2' OR r.kind = 'summary')"
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
 _COLUMNS = """
     m.id, m.project_id, p.name, m.session_id, m.agent, m.kind, m.tier, m.status, m.scope, m.text, m.detail,
-    m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by, m.seen, m.total
+    m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by, m.seen, m.total,
+    m.author, m.origin
 """
 _JUDGED: dict[Act, str] = {
     Act.CONFIRM: "status = 'confirmed'",
@@ -46,6 +53,8 @@ _JUDGED: dict[Act, str] = {
 # second from being read off the first's).
 _OF_PROJECT = ("m.project_id = ?", "+m.project_id = ? AND m.pinned = 1")
 _OFTEN = 2  # sessions
+# What was learned in this home: what others share neither stands for it nor hides it.
+_OWN = "m.author = ''"
 # Kinds that search does not look through: they repeat what others say.
 _NOT_INDEXED = (MemoryKind.CHECKPOINT,)
 
@@ -102,6 +111,11 @@ class Memories:
         self._db.execute("INSERT OR IGNORE INTO memory_sources VALUES (?, ?)", (mid, event_id))
         if act is Act.EDIT and (memory := self.kept(mid)) is not None:
             self._index(mid, memory.project_id, memory.session_id, memory.kind, memory.at, memory)
+
+    def judge_anew(self, mid: str, act: str) -> None:
+        """Do again what a person did to what somebody else shared: all but its wording. In a transaction."""
+        if act in list(Act) and act not in (Act.EDIT, Act.SUPERSEDE):
+            self._db.execute(f"UPDATE memories SET {_JUDGED[Act(act)]} WHERE id = ?", (mid,))  # noqa: S608
 
     def _heir(self, mid: str, kept: Mapping[str, Draft]) -> str:
         """The memory that newer rules make of the events of one that a person judged, or ""."""
@@ -267,7 +281,7 @@ class Memories:
             WITH known AS (
                 SELECT m.*, CASE WHEN s.parent_id = '' THEN s.id ELSE s.parent_id END AS shown_in
                 FROM memories m JOIN sessions s ON s.id = m.session_id
-                WHERE m.project_id = ? AND m.signature <> ''
+                WHERE m.project_id = ? AND m.signature <> '' AND m.author = ''
                     AND m.status IN ('candidate', 'confirmed', 'rejected')
                     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
             ), things AS (
@@ -372,12 +386,12 @@ class Memories:
     def of_project(
         self, project_id: str, kinds: Sequence[MemoryKind], limit: int, since: int = 0
     ) -> list[Memory]:
-        """The project's latest memories of these kinds, newest first; sub-agents' own stay out."""
+        """The project's own latest memories of these kinds, newest first; not sub-agents', nor others'."""
         found: dict[str, Memory] = {}
         for kind, status, of_project in itertools.product(kinds, SHOWN, _OF_PROJECT):
             some = self._read(
                 f"""
-                {of_project} AND m.kind = ? AND m.status = ? AND m.at >= ?
+                {of_project} AND m.kind = ? AND m.status = ? AND m.at >= ? AND {_OWN}
                 AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = '' AND {ONCE}
                 """,  # noqa: S608 - one of two constants
                 (project_id, kind, status, since, limit),
@@ -386,10 +400,43 @@ class Memories:
             found.update((memory.id, memory) for memory in some)
         return sorted(found.values(), key=lambda memory: (not memory.pinned, -memory.at))[:limit]
 
+    def of_others(self, project_id: str, kinds: Sequence[MemoryKind], limit: int) -> list[Memory]:
+        """What others share of a project, pinned first, then the newest."""
+        marks = ",".join("?" * len(kinds))
+        return self._read(
+            f"m.project_id = ? AND m.author <> '' AND m.kind IN ({marks})",
+            (project_id, *kinds, limit),
+            "ORDER BY m.pinned DESC, m.at DESC, m.id LIMIT ?",
+        )
+
+    def shareable(self, project_id: str, kinds: Sequence[MemoryKind]) -> list[Memory]:
+        """What a project itself knows of these kinds and may be shown: what may leave is chosen from it.
+
+        Their texts are as they are stored: in how many sessions a thing showed goes along beside them.
+        """
+        marks = ",".join("?" * len(kinds))
+        found = self._read(
+            f"""
+            m.project_id = ? AND {_OWN} AND m.kind IN ({marks}) AND {ONCE}
+            AND (SELECT s.parent_id FROM sessions s WHERE s.id = m.session_id) = ''
+            """,  # noqa: S608 - question marks and constants
+            (project_id, *kinds),
+            "ORDER BY m.at, m.id",
+        )
+        texts = dict(
+            self._db.execute("SELECT id, text FROM memories WHERE project_id = ?", (project_id,)).fetchall()
+        )
+        return [replace(memory, text=texts[memory.id]) for memory in found]
+
+    def own_ids(self, project_id: str) -> list[str]:
+        """The ids of all that was learned of a project in this home, in whatever state."""
+        rows = self._db.execute("SELECT id FROM memories WHERE project_id = ? AND author = ''", (project_id,))
+        return [mid for (mid,) in rows]
+
     def hidden(self, project_id: str) -> list[str]:
         """The ids of a project's memories that may not be shown: rejected, superseded, forgotten …"""
         rows = self._db.execute(
-            f"SELECT m.id FROM memories m WHERE m.project_id = ? AND NOT ({VISIBLE})",  # noqa: S608 - ours
+            f"SELECT m.id FROM memories m WHERE m.project_id = ? AND {_OWN} AND NOT ({VISIBLE})",  # noqa: S608 - ours
             (project_id,),
         )
         return [mid for (mid,) in rows]
@@ -406,13 +453,26 @@ class Memories:
         ).fetchone()
         return str(row[0]) if row else ""
 
-    def revised(self, project_id: str) -> list[str]:
-        """The ids of a project's memories in whose place a model's sentence is told."""
+    def model_instead(self, mid: str) -> str:
+        """What is told in place of a memory because a model said so: its sentence, or an outcome; or ""."""
+        row = self._db.execute(
+            f"SELECT r.id FROM {_GAVE_WAY} WHERE m.id = ?",  # noqa: S608 - a constant of this file
+            (mid,),
+        ).fetchone()
+        return str(row[0]) if row else ""
+
+    def gave_way_to(self, mid: str) -> list[str]:
+        """The memories in whose place this one is told because a model said so."""
         rows = self._db.execute(
-            """
-            SELECT m.id FROM memories m JOIN memories r ON r.id = m.told_by
-            WHERE m.project_id = ? AND r.tier = 'T2'
-            """,
+            f"SELECT m.id FROM {_GAVE_WAY} WHERE r.id = ? AND {KEPT} ORDER BY m.at DESC, m.id LIMIT 50",  # noqa: S608
+            (mid,),
+        )
+        return [older for (older,) in rows]
+
+    def revised(self, project_id: str) -> list[str]:
+        """The ids of a project's memories that a model has worded better, or retired."""
+        rows = self._db.execute(
+            f"SELECT m.id FROM {_GAVE_WAY} WHERE m.project_id = ?",  # noqa: S608 - a constant of this file
             (project_id,),
         )
         return [mid for (mid,) in rows]
@@ -443,7 +503,8 @@ class Memories:
         rows = self._db.execute(
             f"""
             SELECT m.session_id, count(*) || '/' || sum(length(m.text) + length(m.reason)) || '/' || max(m.at)
-            FROM memories m WHERE m.project_id = ? AND {VISIBLE} AND {_NOT_REWORDED} GROUP BY m.session_id
+            FROM memories m WHERE m.project_id = ? AND {_OWN} AND {VISIBLE} AND {_NOT_REWORDED}
+            GROUP BY m.session_id
             """,  # noqa: S608 - constants of this file
             (project_id,),
         )
@@ -485,7 +546,7 @@ class Memories:
 
     def _memory(self, row: tuple[str, ...]) -> Memory:
         (mid, project_id, name, session_id, agent, kind, tier, status, scope, text, detail, reason, files,
-         said_by, at, weight, pinned, turn, made_by, seen, total) = row  # fmt: skip
+         said_by, at, weight, pinned, turn, made_by, seen, total, written_by, origin) = row  # fmt: skip
         sources = self._db.execute("SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,))
         return Memory(
             id=mid,
@@ -497,7 +558,7 @@ class Memories:
             tier=Tier(tier),
             status=MemoryStatus(status),
             scope=Scope(scope),
-            text=_counted(kind, text, int(seen), int(total)) if status == MemoryStatus.CANDIDATE else text,
+            text=_told(kind, status, text, int(seen), int(total), written_by, origin, said_by),
             detail=detail,
             reason=reason,
             files=tuple(json.loads(files)),
@@ -510,7 +571,17 @@ class Memories:
             sources=tuple(source for (source,) in sources),
             seen=int(seen),
             times=int(total),
+            author=written_by,
+            origin=origin,
         )
+
+
+def _told(
+    kind: str, status: str, text: str, seen: int, total: int, author: str, origin: str, said_by: str
+) -> str:
+    """The text of a memory as anybody may read it: with whose it is, if somebody else shared it."""
+    said = _counted(kind, text, seen, total) if status == MemoryStatus.CANDIDATE else text
+    return told_by_other(MemoryKind(kind), said, author, origin, said_by) if author else said
 
 
 def _counted(kind: str, text: str, seen: int, total: int) -> str:

@@ -500,6 +500,7 @@ def _wanted(filters: Filters | None) -> tuple[str, list[object]]:
     else:
         parts.append(
             """(m.id IS NULL OR (m.status IN ('candidate', 'confirmed', 'superseded')
+                AND (m.author = '' OR m.author NOT IN (SELECT author FROM muted))
                 AND (NOT m.own_work OR m.seen > 1 OR m.pinned OR m.status = 'confirmed')
                 AND NOT EXISTS (SELECT 1 FROM memories r WHERE r.id = m.told_by)))"""
         )

@@ -24,7 +24,9 @@ from backstory.store.spool_receipts import RECEIPTS_LOST
 # The text index is derived and built anew.
 _DERIVED = ("passages", "passage_fts", "shelves", "vectors", "blocks", "successions")
 # Of no use, or of no sort that could be told apart, when they are found on a loose page.
-_ONLY_BY_SQL = ("meta", "jobs")
+_ONLY_BY_SQL = (
+    "meta", "jobs", "feeds", "sent", "received", "muted", "shared_by_hand", "contradictions",
+)  # fmt: skip
 # What they say is found out again: all work is asked for, events are looked at, transcripts read again.
 _REPLACEABLE = ("jobs", "receipts", "transcripts")
 _STEP = 500

@@ -19,11 +19,13 @@ from backstory.store.disk_errors import find_obstacle
 from backstory.store.event_ids import EventIds
 from backstory.store.events import Events
 from backstory.store.expired_rows import Retention
+from backstory.store.feeds import Feeds
 from backstory.store.job_queue import Jobs
 from backstory.store.listings import Listings
 from backstory.store.memories import Memories
 from backstory.store.meta_values import MetaValues
 from backstory.store.model_ledger import Ledger
+from backstory.store.others_memories import OthersMemories
 from backstory.store.passages import Passages
 from backstory.store.payload_scan import PayloadScan
 from backstory.store.projects import Projects
@@ -67,6 +69,8 @@ class Store:
         self.vectors = Vectors(connection)
         self.activity = Activity(connection)  # what goes on right now
         self.memories = Memories(connection, self.passages)
+        self.others = OthersMemories(connection, self.passages, self.memories)  # what others share
+        self.feeds = Feeds(connection)  # what is shared, and how far it was read
         self.supersessions = Supersessions(connection)  # which decision took the place of which
         self.projects = Projects(connection)
         self.events = Events(connection, self._event_ids, self.projects)

@@ -28,7 +28,7 @@ class Supersessions:
                 (m.status = 'confirmed' AND m.agent <> 'user') OR m.pinned OR {_JUDGED},
                 m.said_by = 'user' OR m.status = 'confirmed'
             FROM memories m JOIN sessions s ON s.id = m.session_id
-            WHERE m.project_id = ? AND {_SUCCEEDED} AND s.parent_id = '' AND {ONCE}
+            WHERE m.project_id = ? AND {_SUCCEEDED} AND m.author = '' AND s.parent_id = '' AND {ONCE}
                 AND (m.status IN ('candidate', 'confirmed') OR (m.status = 'superseded' AND NOT {_JUDGED}))
                 AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
             ORDER BY m.at DESC LIMIT {_MOST}
@@ -48,7 +48,8 @@ class Supersessions:
         self._db.execute(
             f"""
             UPDATE memories AS m SET status = CASE WHEN auto THEN 'candidate' ELSE 'confirmed' END
-            WHERE project_id = ? AND {_SUCCEEDED} AND status = 'superseded' AND NOT {_JUDGED}
+            WHERE project_id = ? AND author = '' AND {_SUCCEEDED} AND status = 'superseded'
+                AND NOT {_JUDGED}
             """,  # noqa: S608 - constants of this file
             (project_id,),
         )
@@ -62,7 +63,8 @@ class Supersessions:
         row = self._db.execute(
             f"""
             SELECT 1 FROM memories m
-            WHERE m.project_id = ? AND {_SUCCEEDED} AND m.status = 'superseded' AND NOT {_JUDGED}
+            WHERE m.project_id = ? AND m.author = '' AND {_SUCCEEDED} AND m.status = 'superseded'
+                AND NOT {_JUDGED}
                 AND m.id NOT IN (SELECT older FROM successions) LIMIT 1
             """,  # noqa: S608 - constants of this file
             (project_id,),

@@ -87,6 +87,11 @@ class ErasurePlan:
     def __bool__(self) -> bool:
         return bool(self.reach or self.sessions or self.files or self.pages or self.exported)
 
+    def told_files(self, home: Home) -> tuple[list[Path], int]:
+        """The files that go, one by one; and how many of those that were prepared for hooks."""
+        files = [path for path in self.files if home.briefs not in path.parents]
+        return files, len(self.files) - len(files)
+
 
 # Pages that list others; what a person added stands outside our blocks and headings.
 _LOG = "log.md"
@@ -207,8 +212,13 @@ def hold_to(store: Store, agreed: ErasurePlan, now: ErasurePlan) -> None:
         raise PlanChanged("what would be forgotten has changed since it was told")
 
 
-def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = False) -> ErasurePlan:
-    """Forget it, all but its traces in the file; for who holds the worker's lock. Gives what became of it."""
+def carry_out(
+    home: Home, store: Store, what: ErasurePlan, by_agent: bool = False, with_team: bool = False
+) -> ErasurePlan:
+    """Forget it, all but its traces in the file; for who holds the worker's lock. Gives what became of it.
+
+    `with_team`: what of it was shared is to be forgotten there, too; asked for in the same transaction.
+    """
     now = clock.now_ms()
     touched = [store.projects.get(project_id) for project_id in sorted(set(what.sessions.values()))]
     folders = {project: store.projects.places_of(project.id) for project in filter(None, touched)}
@@ -228,6 +238,8 @@ def carry_out(home: Home, store: Store, what: ErasurePlan, by_agent: bool = Fals
     for copy in {*what.copies, *what.damaged_copies}:
         _cut(store, copy, what.echo)
     with store.transaction():
+        if with_team:
+            store.feeds.bury(what.reach.memories)
         store.row_erasure.remove(what.reach, what.named, now)
         if by_agent:
             _count(store, what.reach, now)

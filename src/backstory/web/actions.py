@@ -38,7 +38,9 @@ def forget(app: App, asked: PageRequest) -> Page:
     handle, text = asked.get("handle"), asked.get("text")
     if not handle and not text:
         raise UsageError("there is nothing to forget: name a handle or words")
-    return forget_page.done_page(app.forget(app.wanted([handle] if handle else [], text=text), really=True))
+    return forget_page.done_page(
+        app, app.forget(app.wanted([handle] if handle else [], text=text), really=True)
+    )
 
 
 def resume_models(app: App, asked: PageRequest) -> Redirect:

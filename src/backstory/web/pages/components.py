@@ -9,7 +9,14 @@ from backstory import clock
 from backstory.agents import AGENTS
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Project, Session
-from backstory.present.plain_text import age_text, count_of, one_line, terminal_text
+from backstory.present.plain_text import (
+    MEMORY_STATES,
+    age_text,
+    count_of,
+    one_line,
+    terminal_text,
+    without_marks,
+)
 from backstory.web.markup import Child, Html, h
 from backstory.web.request import PageRequest
 
@@ -103,7 +110,8 @@ def short_path(text: str) -> str:
 
 def text_with_code(text: str) -> list[Child]:
     """Text in which `code` looks like code."""
-    parts = terminal_text(text).split("`")
+    text = without_marks(terminal_text(text))
+    parts = text.split("`")
     if len(parts) % 2 == 0:
         return [text]
     return [h("code", part) if number % 2 else part for number, part in enumerate(parts)]
@@ -165,7 +173,7 @@ def session_line(
     return h(
         "li",
         h("a", text_with_code(outcome or f"Asked: {title}"), href=f"/sessions/{session.id}", class_="title"),
-        h("p", "Asked: ", one_line(title, _ASKED_CHARS), class_="reason") if outcome else None,
+        h("p", "Asked: ", one_line(without_marks(title), _ASKED_CHARS), class_="reason") if outcome else None,
         h("div", facts, class_="facts"),
         h("div", session_state(session), time_element(session.last_at, zone, by_day), class_="when"),
         class_="row",
@@ -180,7 +188,7 @@ def session_short(session: Session, zone: tzinfo | None) -> Html:
         "li",
         h(
             "a",
-            one_line(session.title, 90) or "Untitled session",
+            one_line(without_marks(session.title), 90) or "Untitled session",
             href=f"/sessions/{session.id}",
             class_="title",
         ),
@@ -224,7 +232,9 @@ def memory_line(memory: Memory, asked: PageRequest, acts: Sequence[str] = ()) ->
             "div",
             chip(memory.kind.replace("_", " "), kind_colour(memory.kind)),
             chip("pinned", "amber") if memory.pinned else None,
-            chip(memory.status, "grey") if memory.status is not MemoryStatus.CANDIDATE else None,
+            chip(MEMORY_STATES.get(memory.status, memory.status), "grey")
+            if memory.status is not MemoryStatus.CANDIDATE
+            else None,
             class_="chips",
         ),
         h("a", text_with_code(one_line(memory.text, 600)), href=f"/memories/{memory.id}", class_="title"),

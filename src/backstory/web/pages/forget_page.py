@@ -21,7 +21,7 @@ def page(app: App, asked: PageRequest) -> Page:
     if not plan:
         says = "Only a project is called so" if plan.projects else "There is nothing of that kind"
         back = components.empty_page(says, h("a", "Back", href="/memories"))
-        body = join(heading("Forget"), back, _rest(plan))
+        body = join(heading("Forget"), back, _rest(app, plan))
         return Page("Forget", body, "/memories")
     reach = plan.reach
     counts = ", ".join(
@@ -34,7 +34,7 @@ def page(app: App, asked: PageRequest) -> Page:
     body = join(
         heading("Forget this for good?", f"It touches {counts}. Nothing has been removed yet."),
         h("ul", _rows(app, plan), class_="lines"),
-        _rest(plan),
+        _rest(app, plan),
         None
         if asked.read_only
         else h(
@@ -56,7 +56,7 @@ def page(app: App, asked: PageRequest) -> Page:
     return Page("Forget", body, "/memories")
 
 
-def done_page(plan: ErasurePlan) -> Page:
+def done_page(app: App, plan: ErasurePlan) -> Page:
     """What was forgotten, and what still has it."""
     reach = plan.reach
     says = (
@@ -64,7 +64,7 @@ def done_page(plan: ErasurePlan) -> Page:
         f"{count_of(len(reach.memories), 'memory')} are gone, and no import brings them back."
     )
     body = join(
-        heading("Forgotten", says), _rest(plan), h("p", h("a", "Back to the memories", href="/memories"))
+        heading("Forgotten", says), _rest(app, plan), h("p", h("a", "Back to the memories", href="/memories"))
     )
     return Page("Forgotten", body, "/memories")
 
@@ -110,9 +110,15 @@ def _row(kind: str, text: str, link: str) -> Html:
     return components.linked_line(kind, "grey", one_line(text, 240) or "…", link)
 
 
-def _rest(plan: ErasurePlan) -> Html | None:
+def _rest(app: App, plan: ErasurePlan) -> Html | None:
+    files, prepared = plan.told_files(app.home)
     said = [
-        *(f"Deletes the file {file}" for file in plan.files),
+        *(f"Deletes the file {file}" for file in files),
+        *(
+            [f"Deletes {count_of(prepared, 'prepared file')} (briefs, notes), made again without it"]
+            if prepared
+            else ()
+        ),
         *(f"Takes it out of the page {file}" for file in (*plan.pages, *plan.exported)),
         *(f"Takes it out of the archive {file}" for file in plan.archives),
         *(f"Takes what Backstory told of it out of the kept transcript {file}" for file in plan.copies),

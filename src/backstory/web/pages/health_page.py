@@ -6,7 +6,7 @@ from backstory import doctor
 from backstory.app import App, Status
 from backstory.capture import written_files
 from backstory.doctor import Check, State
-from backstory.present.plain_text import age_text, count_of, megabytes
+from backstory.present.plain_text import JOB_STATES, age_text, count_of, megabytes
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, spending_page
 from backstory.web.pages.layout import heading
@@ -82,7 +82,10 @@ def _capture(app: App, asked: PageRequest) -> Html:
 
 
 def _work(app: App, found: Status) -> Html:
-    jobs = ", ".join(f"{n:,} {state}" for state, n in sorted(found.jobs.items())) or "none"
+    jobs = (
+        ", ".join(f"{n:,} {JOB_STATES.get(state, state)}" for state, n in sorted(found.jobs.items()))
+        or "none"
+    )
     rows: list[tuple[str, object]] = [
         ("Spool", f"{found.spooled:,} waiting, {found.quarantined:,} in quarantine"),
         ("Jobs", jobs),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.present.plain_text import count_of, one_line, terminal_text
+from backstory.present.plain_text import MADE_BY, MEMORY_STATES, count_of, one_line, terminal_text
 from backstory.recall.usefulness import done_in, usefulness
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
@@ -16,7 +16,7 @@ _IN_FORCE = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
 _OFTEN = 2  # sessions
 _STATES = {
     "": "Current",
-    "candidate": "Not judged",
+    "candidate": "Not reviewed",
     "confirmed": "Confirmed",
     "superseded": "Superseded",
     "rejected": "Rejected",
@@ -131,11 +131,11 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
         ("Agent", components.agent_chip(memory.agent)),
         ("Session", h("a", "the session it comes from", href=f"/sessions/{memory.session_id}")),
         ("When", components.time_element(memory.at, asked.zone)),
-        ("Instead of", _others(app, app.store.supersessions.older_than(memory.id))),
+        ("Instead of", _others(app, _older(app, memory))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
         ("Told", _told_to(app, memory, asked)),
         ("Files", ", ".join(memory.files)),
-        ("Made by", f"{memory.made_by} ({memory.tier})"),
+        ("Made by", f"{MADE_BY[memory.tier]} ({memory.made_by})"),
         ("Handle", components.handle(memory.id)),
     )
     rows = [h("div", h("dt", name), h("dd", value)) for name, value in facts if value]
@@ -167,7 +167,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
     detail = terminal_text(memory.detail) if memory.detail and memory.detail != memory.text else ""
     chips = (
         components.chip(memory.kind.replace("_", " "), components.kind_colour(memory.kind)),
-        components.chip(memory.status, "grey" if in_force else "red"),
+        components.chip(MEMORY_STATES.get(memory.status, memory.status), "grey" if in_force else "red"),
         components.chip("pinned", "amber") if memory.pinned else None,
     )
     body = join(
@@ -227,10 +227,15 @@ def _told_to(app: App, memory: Memory, asked: PageRequest) -> list[Html | str]:
     return [*told, f": {of_use}"] if of_use else told
 
 
+def _older(app: App, memory: Memory) -> list[str]:
+    """What it took the place of."""
+    return [*app.store.supersessions.older_than(memory.id), *app.store.memories.gave_way_to(memory.id)]
+
+
 def _newer(app: App, memory: Memory, sources: Sequence[StoredEvent]) -> str:
     """What took this one's place, as a person said or the rules found; "" if it is in force."""
     if memory.status is not MemoryStatus.SUPERSEDED:
-        return ""
+        return app.store.memories.model_instead(memory.id)
     said = [stored.event.text for stored in sources if stored.event.reason == Act.SUPERSEDE]
     return said[-1] if said else app.store.supersessions.newer_than(memory.id)
 

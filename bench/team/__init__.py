@@ -1,0 +1,1 @@
+"""How fast a team's server is: `python -m bench.team.run`."""

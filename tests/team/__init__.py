@@ -1,0 +1,1 @@
+"""The team's server, on a real PostgreSQL that the tests start themselves."""
