@@ -83,7 +83,8 @@ class Stage(NamedTuple):
     newest_first: bool = False
 
 
-# What asks a model (`refine`, `prose`) is in `model_pass.py`: it is done without the worker's lock.
+# What asks a model (`refine`, `prose`) is in `model_pass.py`, what asks a team's server in
+# `share/share_pass.py`: both are done without the worker's lock.
 STAGES = (
     Stage(TRANSCRIPT, lambda work, sid: work.read_transcript(sid), math.inf, (DISTIL, ARCHIVE)),
     # the newest first, and not for long: an imported history lets pass what comes in meanwhile
