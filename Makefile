@@ -1,7 +1,7 @@
 # What CI runs, and what you run: `make demo` shows it, `make test` proves it.
 DEV = python3 tools/dev.py
 
-.PHONY: demo look test fast faults browser screenshots clients soak lint format docs site bench peers clean
+.PHONY: demo look test fast faults browser screenshots clients soak soak-team lint format docs site bench peers clean
 
 demo:  ## sets up, then tells the story in a scratch home
 	@$(DEV) user python demo/story.py
@@ -29,6 +29,9 @@ clients:  ## the real agent clients, against the scripted model
 
 soak:  ## 100,000 events through real hooks while everything is killed; SOAK="--events 5000 --seed 1" changes that
 	@$(DEV) run python -m tests.faults.soak $(SOAK)
+
+soak-team:  ## a team's server and its database killed 200 times under writers; SOAK="--kills 500" changes that
+	@$(DEV) run python -m tests.team.kill_storm $(SOAK)
 
 lint:  ## style and types; warnings are errors
 	@$(DEV) run ruff check .
@@ -58,6 +61,7 @@ bench:  ## speed of hooks and drain, quality of distilling; BACKSTORY_BENCH_DATA
 	@$(DEV) run python -m bench.action
 	@$(DEV) run python -m bench.cost
 	@$(DEV) run python -m bench.mcp
+	@$(DEV) run python -m bench.team.run
 
 peers:  ## other memory tools beside ours, installed from the registries; BACKSTORY_BENCH_DATA as above
 	@$(DEV) run python -m bench.peers.run

@@ -281,9 +281,9 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
             yield capture, answering, secretive, noting, project
 
 
-def measure(rounds: int) -> dict[str, Any]:
-    """Run all cases and give the figures."""
-    with stage() as (capture, answering, secretive, noting, project):
+def measure(rounds: int, load: int) -> dict[str, Any]:
+    """Run all cases, with so many busy processes beside them, and give the figures."""
+    with stage() as (capture, answering, secretive, noting, project), busy(load):
 
         def hook(home: Path, event: str) -> list[str]:
             return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]
@@ -412,8 +412,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--load", type=int, default=0, help="so many busy processes beside it")
     options = parser.parse_args()
-    with busy(options.load):
-        figures = measure(options.rounds)
+    figures = measure(options.rounds, options.load)
     goals = {name: LOADED.get(name, math.inf) if options.load else goal for name, _, _, goal in TABLE}
     met = {name: figures["ratios"][name][0] <= goal for name, goal in goals.items()}
     met["given"] = all(count == options.rounds for count in figures["given"].values())

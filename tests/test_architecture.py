@@ -51,6 +51,7 @@ LAYERS = (
         "file_reader",
         "foreign_database",
         "program_lookup",
+        "peers",
         "gzip_pieces",
         "clock",
         "jsonc",
@@ -101,6 +102,7 @@ TEAM_SQL = (
     "team/row_pull.py",
     "team/row_purge.py",
     "team/row_push.py",
+    "team/row_search.py",
 )
 
 

@@ -38,6 +38,7 @@ LIMITS = {
     "empty_pull_p50_ms": (5.0, "at most"),
     "bootstrap_10000_s": (5.0, "at most"),
     "proof_10000_ms": (5.0, "at most"),
+    "search_of_2000_p99_ms": (25.0, "at most"),
     "idle_server_mb": (80.0, "at most"),
 }
 
@@ -211,7 +212,27 @@ def measure(address: str, token: str, pids: tuple[int, int], chosen: argparse.Na
     owner.asks("POST", "/v1/pull", small)
     found["empty_pull_p50_ms"] = median_ms(lambda: owner.asks("POST", "/v1/pull", small))
     found["proof_10000_ms"] = found["empty_pull_of_10000_p50_ms"] - found["empty_pull_p50_ms"]
+    owner.asks("POST", "/v1/projects", {"project": "github.com/acme/medium"})
+    for at in range(0, 2_000, 500):
+        owner.asks("POST", "/v1/push", push(*range(at, at + 500), project="github.com/acme/medium"))
+    for name, project in (
+        ("of_2000", "github.com/acme/medium"),
+        (f"of_{chosen.rows}", "github.com/acme/batch"),
+    ):
+        found |= search_ms(owner, project, name)
     return found
+
+
+def search_ms(owner: Connection, project: str, name: str, times: int = 100) -> dict[str, float]:
+    """Questions of three words, each of them in about every fourth row: the worst sort."""
+    rng, took = random.Random(5), []
+    for _ in range(times):
+        query = " ".join(rng.sample(WORDS, 3))
+        begun = time.perf_counter()
+        owner.asks("POST", "/v1/search", {"project": project, "query": query, "limit": 10})
+        took.append((time.perf_counter() - begun) * 1000)
+    took.sort()
+    return {f"search_{name}_p50_ms": took[times // 2], f"search_{name}_p99_ms": took[times * 99 // 100 - 1]}
 
 
 def median_ms(work: Callable[[], object], times: int = 60) -> float:

@@ -131,6 +131,11 @@ def _named(author: str) -> str:
     return f'a teammate called "{plain}"' if _NOBODYS.search(plain) else plain
 
 
+def whose(agent: str, said_by: str) -> str:
+    """Whose word a thing is, behind what it is called; what somebody else shared says that itself."""
+    return "" if agent == TEAM else WHOSE[speaker(said_by)]
+
+
 def spoken(kind: MemoryKind, said_by: str, text: str) -> str:
     """A text behind the words that lead it in, which say whose it is."""
     return led_in(_lead(kind, speaker(said_by)), text)

@@ -160,7 +160,7 @@ def test_answers_that_come_in_drops_end_at_the_deadline() -> None:
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        with pytest.raises(TeamTrouble, match="did not answer within 0.5 s"):
+        with pytest.raises(TeamTrouble, match=r"did not answer within 0\.5 s"):
             TeamClient(f"http://127.0.0.1:{bound.getsockname()[1]}", seconds=0.5).me()
         thread.join(10)
 
@@ -191,7 +191,7 @@ def test_a_buried_row_is_not_applied_whoever_sends_it(team: TeamServer, ada: Lap
     rows = team.owner.pulls(0)["rows"]
     with ada.app() as app:
         app.forget(app.wanted([], text="Postgres"), really=True, with_team=True)
-        app.bury_with_team(1)
+        app.bury_with_team()
     bob.syncs()
     assert bob.heard() == []
 

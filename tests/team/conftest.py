@@ -1,11 +1,13 @@
 """A PostgreSQL for all tests of a process, a site and a team for each."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("psycopg")
+if not os.environ.get("CI"):  # there a missing one fails
+    pytest.importorskip("psycopg")
 
 from backstory.team.embedded_postgres import EmbeddedPostgres
 from backstory.team.team_site import TeamSite

@@ -60,7 +60,8 @@ class Storm:
                 self.server = told(process)
                 return self.server
             self.failed_starts += 1
-        raise AssertionError("the server does not start any more")
+        said = (self.folder / "server.log").read_text()[-2000:]
+        raise AssertionError(f"the server does not start any more: {said}")
 
 
 class Writer(threading.Thread):

@@ -83,6 +83,8 @@ def test_the_bytes_of_what_was_forgotten_leave_the_disk(
     ada.pushes(row(5, f"{SECRET} again"))
     checkpoint(running, "CHECKPOINT")
     checkpoint(running, "ANALYZE")
+    samples = "SELECT 1 FROM pg_stats WHERE schemaname = 'backstory' AND attname IN ('body', 'words')"
+    assert desk.owner_reads(running, samples) == [], "no burial finds what statistics keep, compressed"
     assert files_with(running, b"zebrafinch"), "it is there before"
     ada.pushes(bury=tuple(each.id for each in rows))
     assert files_with(running, b"zebrafinch"), "deleting is not forgetting"

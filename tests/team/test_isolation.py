@@ -34,6 +34,7 @@ class Two:
         for team in ("acme", "umbrella"):
             owner = desk.founded(site, team)
             owner.asks("POST", "/v1/projects", project=CLOSED, restricted=True)
+            owner.asks("POST", "/v1/projects", project=f"github.com/{team}/own")
             people = {"olga": owner}
             for name, role in (("ada", "member"), ("bob", "member"), ("rea", "reader")):
                 people[name] = desk.joined(site, owner.invites(name, role), f"{name}-1")
@@ -113,6 +114,10 @@ def test_the_database_alone_lets_nobody_read_what_is_not_theirs(site: TeamSite, 
     for who, device in two.devices:
         seen = two.read_by(device)
         assert seen <= two.may_see[who], who
+        named = {each["project"] for each in device.asks("GET", "/v1/projects")["projects"]}
+        own = f"github.com/{who.partition('/')[0]}/own"
+        assert own in named
+        assert named <= {desk.SHOP, LANE, own, *([CLOSED] if two.sees(who, who, CLOSED) else [])}, who
         asked = [each for each in seen if device.pulls()["rows"]]
         more_than_asked += len(asked)
     assert more_than_asked, "the conditions are really gone"

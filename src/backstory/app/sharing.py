@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -185,26 +185,37 @@ class Sharing(Context):
         self._have_done()
         return taken
 
-    def bury_with_team(self, asked: int) -> Burial:
-        """Tell the server what was just forgotten, and who has followed; what fails is tried again later."""
-        from backstory.share.feed_sync import followers
-        from backstory.share.share_pass import share_lock, sync_feed
-        from backstory.share.team_client import TeamClient, TeamTrouble
+    def require_team(self) -> None:
+        """Raise `UsageError` if this home belongs to no team."""
+        self._joined()
 
-        membership = self.membership()
-        if membership is None or not asked:
-            return Burial(asked)
+    def bury_with_team(self) -> Burial:
+        """Tell the server what was just forgotten, and who has followed; what fails is tried again later."""
+        from backstory.share.share_pass import share_lock, sync_feed
+        from backstory.share.team_client import TeamTrouble
+
+        membership = self._joined()
+        asked = self.store.feeds.waits_to_be_buried()
+        if not asked:
+            return Burial(0)
         try:
             with share_lock(self.home):
                 for feed in self.store.feeds.all():
                     sync_feed(self.store, self.settings, membership, feed, raises=True)
-            client = TeamClient(membership.address, membership.token, membership.server)
-            confirmed, behind = followers(self.store, client.devices(), membership.device.id)
+            return replace(self.who_followed(), asked=asked)
         except TeamTrouble as trouble:
             return Burial(asked, self.store.feeds.waits_to_be_buried(), trouble=str(trouble))
-        return Burial(
-            asked, self.store.feeds.waits_to_be_buried(), confirmed, behind, self.store.feeds.not_buried()
-        )
+
+    def who_followed(self) -> Burial:
+        """Which other devices have read all that this one has, burials too, as far as it may know."""
+        from backstory.share.feed_sync import followers
+        from backstory.share.team_client import TeamClient
+
+        membership = self._joined()
+        client = TeamClient(membership.address, membership.token, membership.server)
+        confirmed, behind = followers(self.store, client.devices(), membership.device.id)
+        waits = self.store.feeds.waits_to_be_buried()
+        return Burial(0, waits, confirmed, behind, self.store.feeds.not_buried())
 
     def mute(self, name: str) -> None:
         """Tell nothing of somebody any more, in any brief or search."""
@@ -214,7 +225,7 @@ class Sharing(Context):
             raise SourceMissing(f"nobody called {name!r} shares anything with this home{others}")
         with self.store.transaction():
             self.store.others.mute(name)
-        self._tell_anew()
+        self._tell_anew(self._with_others())
 
     def unmute(self, name: str) -> None:
         """Tell what somebody shares again."""
@@ -222,7 +233,7 @@ class Sharing(Context):
             found = self.store.others.unmute(name)
         if not found:
             raise SourceMissing(f"nobody called {name!r} is muted; `backstory team` lists who is")
-        self._tell_anew()
+        self._tell_anew(self._with_others())
 
     def shared_files(self, folder: Path, level: str) -> dict[Path, str]:
         """The files that `share git` would write for the project of a folder."""
@@ -252,16 +263,18 @@ class Sharing(Context):
         write_state(self.home.confirmed, known | said)
         self._make_known(project)
         read_confirmed(self.home, self.settings, self.store)
-        self._tell_anew()
+        self._tell_anew([project])
         return place
 
-    def _tell_anew(self) -> None:
+    def _tell_anew(self, projects: Sequence[Project]) -> None:
         """Briefs are to say at once what may be said now."""
         with self._alone():
-            for project in self.store.projects.all():
-                if self.store.others.has(project.id):
-                    prepare.project_file(self.home, self.store, project.id)
-                    ready_answers.write(self.home, self.store, project.id)
+            for project in projects:
+                prepare.project_file(self.home, self.store, project.id)
+                ready_answers.write(self.home, self.store, project.id)
+
+    def _with_others(self) -> list[Project]:
+        return [project for project in self.store.projects.all() if self.store.others.has(project.id)]
 
     def _make_known(self, project: Project) -> None:
         """Know a project before any session of it: its first one is to be told already.

@@ -65,6 +65,8 @@ def forget(
         raise UsageError("--text and --pattern exclude each other: give one of them")
     burial: Burial | None = None
     with open_app() as app:
+        if with_team:
+            app.require_team()
         zone = clock.zone(app.settings.time_zone)
         wanted = app.wanted(
             handles,
@@ -83,7 +85,7 @@ def forget(
                 raise click.Abort
             by_agent = commanded_by(os.environ) is Speaker.AGENT
             plan = app.forget(wanted, really=True, by_agent=by_agent, with_team=with_team)
-            burial = app.bury_with_team(len(plan.reach.memories)) if with_team else None
+            burial = app.bury_with_team() if with_team else None
     damaged = len(plan.damaged) + len(plan.damaged_copies)
     if as_json:
         print_json(forgotten_json(plan, forgotten=not dry_run and not nothing))
@@ -108,6 +110,9 @@ def _tell_burial(burial: Burial) -> None:
     """What the team's server has forgotten, and which devices have followed."""
     if burial.trouble:
         talk(f"Not forgotten by the team's server yet: {burial.trouble}. The worker tries again.")
+        return
+    if not burial.asked:
+        talk("Nothing of it was shared with the team.")
         return
     for reason in burial.refused:
         talk(f"Stays on the team's server: {reason}")

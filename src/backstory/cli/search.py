@@ -7,14 +7,14 @@ import click
 
 from backstory import clock
 from backstory.app import App
-from backstory.attribution import WHOSE
+from backstory.attribution import whose
 from backstory.cli.listing import short_handle
 from backstory.cli.output import json_option, line, on_terminal, print_json, talk
 from backstory.cli.project_scope import Scope, chosen_folder, chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve_place
 from backstory.hook.sanitize import sanitized_line
-from backstory.model import MemoryStatus, speaker
+from backstory.model import MemoryStatus
 from backstory.present.plain_text import one_line
 from backstory.search.answer import Answer, Hit, Near
 from backstory.search.excerpt import excerpt
@@ -132,7 +132,7 @@ def search(
         where_from = (hit.agent if several else "", hit.project if where.project_id is None else "")
         told = (
             clock.day_of(hit.when, zone),
-            (hit.form or hit.kind).replace("_", " ") + WHOSE[speaker(hit.by)],
+            (hit.form or hit.kind).replace("_", " ") + whose(hit.agent, hit.by),
             *where_from,
             hit.label,
         )

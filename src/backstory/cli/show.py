@@ -141,7 +141,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("when", when_text(memory.at, zone)),
         ("project", memory.project_name),
         ("session", f"{short_handle(memory.session_id)}, {memory.agent}"),
-        ("said by", memory.said_by),
+        ("said by", memory.author or memory.said_by),
         ("because", memory.reason),
         ("files", ", ".join(memory.files)),
         ("commit", view.commit[:9]),

@@ -69,6 +69,8 @@ def share(
         if handles[:1] == ("git",):
             _share_git(app, folder, level, dry_run, yes, as_json)
             return
+        if not dry_run:
+            app.require_team()
         project = app.project_at(folder)
         choice = app.choose_shared(project, level, mine, handles)
         if not as_json:

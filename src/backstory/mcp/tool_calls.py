@@ -11,13 +11,13 @@ from typing import Any
 
 from backstory import clock
 from backstory.app import App, EventView, MemoryView, SessionView, payload_state
-from backstory.attribution import WHOSE, author, doer
+from backstory.attribution import author, doer, whose
 from backstory.errors import BackstoryError, UsageError
 from backstory.hook.brief_text import HANDLE, age_label, shorten
 from backstory.hook.sanitize import sanitized_line
 from backstory.mcp.forget_tool import forget_call
 from backstory.mcp.slow_calls import in_time
-from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker, speaker
+from backstory.model import Event, Kind, Memory, Outcome, Session, Speaker
 from backstory.search.excerpt import excerpt
 
 PAGE = 8_000
@@ -127,7 +127,8 @@ def _search(app: App, arguments: Arguments, folder: Path) -> str:
         return f"{note}Nothing relevant{wider}.{lacking}"
     now = clock.now_ms()
     told = "\n".join(
-        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}{WHOSE[speaker(hit.by)]}"
+        f"- [{age_label(hit.when, now)} · {hit.agent} · {hit.kind.replace('_', ' ')}"
+        f"{whose(hit.agent, hit.by)}"
         f"{f' · {hit.project}' if arguments.get('all') else ''}{f' · {hit.label}' if hit.label else ''}] "
         f"{shorten(excerpt(hit.text, query, _HIT_CHARS), _HIT_CHARS)} ({hit.id[:HANDLE]})"
         for hit in found.hits
@@ -203,7 +204,7 @@ def _memory(memory: Memory) -> str:
     more = (memory.detail, _because(memory.reason), " ".join(memory.files))
     kind = memory.kind.replace("_", " ")
     told = "; ".join(part for part in (memory.text, *more) if part)
-    who = f"{WHOSE[speaker(memory.said_by)]}, {author(memory.agent, memory.said_by)}"
+    who = f"{whose(memory.agent, memory.said_by)}, {author(memory.agent, memory.said_by)}"
     return f"{kind}{who}, {clock.stamp(memory.at)}: {told}"
 
 

@@ -77,6 +77,8 @@ def memory_json(memory: Memory) -> dict[str, Any]:
         "reason": memory.reason,
         "files": memory.files,
         "said_by": memory.said_by,
+        "author": memory.author,
+        "origin": memory.origin,
         "weight": memory.weight,
         "pinned": memory.pinned,
         "turn": memory.turn,

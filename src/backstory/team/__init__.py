@@ -8,10 +8,11 @@
 - `grave_journal`       every burial, in a file beside the database: a restored backup brings nothing back
 - `admission`           invitations, tokens, devices, roles: who is let in, looked up at every request
 - `project_access`      projects, their lanes, patterns and grants: what a member may see
-- `row_check`           a pushed row as it may be stored: well-formed, and without what looks like a secret
+- `pushed_row`          a pushed row as it may be stored: well-formed, and without what looks like a secret
 - `burial`             ending ids for good, and again after a backup was restored
 - `row_push`            rows and burials into a project, in the order of their commits
 - `row_pull`            what is new in a project, and the proof of all of it
+- `row_search`          finding rows of a project, for readers without a home
 - `row_purge`           ending every row that holds a text, and the audit of who did
 - `disk_erasure`        after a burial the text leaves heap, index and log, too
 - `rate_limit`          how often a device may ask

@@ -6,7 +6,7 @@ from backstory.failpoints import step
 from backstory.team.admission import now_ms
 from backstory.team.database import Asking, Connection
 from backstory.team.grave_journal import Burial, GraveJournal
-from backstory.team.row_check import signed
+from backstory.team.pushed_row import signed
 from backstory.team_wire import BURIED, mark
 
 _AT_ONCE = 500

@@ -52,9 +52,8 @@ class Database:
                 "options": f"-c search_path={SCHEMA} -c statement_timeout={_STATEMENT_MS}",
             },
             configure=self._prepare,
-            open=False,
+            open=True,
         )
-        self._pool.open()
 
     def close(self) -> None:
         """Let all connections go."""

@@ -67,10 +67,6 @@ class EmbeddedPostgres:
         """End it; `immediate` as a crash would."""
         _run(self.account, "pg_ctl", "-D", str(self.data), "-m", mode, "-w", "-t", "60", "stop")
 
-    def pid(self) -> int:
-        """The process of its postmaster."""
-        return int((self.data / "postmaster.pid").read_text().split()[0])
-
 
 def start_embedded(folder: Path) -> EmbeddedPostgres:
     """Start the one in this folder, made if there is none, or find it running."""

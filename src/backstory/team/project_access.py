@@ -6,6 +6,7 @@ restricted one needs a grant. `mine/NAME` is the lane of one member's own device
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from hashlib import blake2b
 from typing import Any
 
 from backstory.team.admission import Asker, audit
@@ -47,6 +48,12 @@ def project_name(value: object) -> str:
 def key_of(asker: Asker, name: str) -> str:
     """The key of a project's row: a lane's has its member in it."""
     return f"{MINE}{asker.member}/{name.removeprefix(MINE)}" if name.startswith(MINE) else name
+
+
+def index_word(asker: Asker, name: str) -> str:
+    """The word that stands for this project of this team in the index; no text has one with an underscore."""
+    text = f"{asker.tenant}/{key_of(asker, name)}"
+    return f"p_{blake2b(text.encode(), digest_size=8).hexdigest()}"
 
 
 def find_project(asking: Asking, asker: Asker, value: object, write: bool = False) -> Project:

@@ -13,7 +13,7 @@ from backstory.team.admission import Asker, audit
 from backstory.team.burial import bury
 from backstory.team.database import Asking
 from backstory.team.project_access import Project, find_project
-from backstory.team.row_check import CheckedRow, check_row
+from backstory.team.pushed_row import CheckedRow, check_row
 from backstory.team_wire import Refused, read_id
 
 _NOT_YOURS = "not yours: another member wrote it"
@@ -52,13 +52,13 @@ class Pushed:
     refused: list[tuple[object, str]]
 
 
-def read_push(rows: Sequence[object], bury: Sequence[object], project: str) -> Pushed:
+def read_push(rows: Sequence[object], bury: Sequence[object], project_word: str) -> Pushed:
     """Check and redact; this takes time and no lock. Of two rows with one id the last counts."""
     fair: dict[str, CheckedRow] = {}
     refused: list[tuple[object, str]] = []
     for value in rows:
         try:
-            checked = check_row(value, project)
+            checked = check_row(value, project_word)
             fair[checked.row.id] = checked
         except Refused as error:
             refused.append((value.get("id") if isinstance(value, dict) else "", str(error)))

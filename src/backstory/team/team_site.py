@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from backstory.team import admission, project_access, row_pull, row_purge, row_push
+from backstory.team import admission, project_access, row_pull, row_purge, row_push, row_search
 from backstory.team.admission import Asker, admit
 from backstory.team.database import Asking, Database
 from backstory.team.disk_erasure import DiskErasure
@@ -115,7 +115,8 @@ def push(site: TeamSite, token: str, body: Body) -> Body:
     name = project_access.project_name(body.get("project"))
 
     def work(asking: Asking, asker: Asker) -> row_push.Outcome:
-        pushed = row_push.read_push(rows, bury, name)  # nobody unknown has us redact, and no row is held yet
+        word = project_access.index_word(asker, name)
+        pushed = row_push.read_push(rows, bury, word)  # nobody unknown has us redact, and no row is held yet
         return row_push.push(asking, asker, name, pushed)
 
     outcome: row_push.Outcome = site.asked(token, work)
@@ -130,6 +131,16 @@ def pull(site: TeamSite, token: str, body: Body) -> Body:
     cursor, limit = _number(body, "cursor", 0), _number(body, "limit", MOST_ROWS)
     found: Body = site.asked(
         token, lambda asking, asker: row_pull.pull(asking, asker, body.get("project"), cursor, limit)
+    )
+    return found
+
+
+def search(site: TeamSite, token: str, body: Body) -> Body:
+    """`POST /v1/search`"""
+    limit = _number(body, "limit", 10)
+    found: Body = site.asked(
+        token,
+        lambda asking, asker: row_search.search(asking, asker, body.get("project"), body.get("query"), limit),
     )
     return found
 
@@ -172,6 +183,7 @@ REQUESTS: dict[tuple[str, str], Callable[[TeamSite, str, Body], Body]] = {
     ("POST", "/v1/projects"): open_project,
     ("POST", "/v1/push"): push,
     ("POST", "/v1/pull"): pull,
+    ("POST", "/v1/search"): search,
     ("GET", "/v1/devices"): list_devices,
     ("POST", "/v1/invites"): invite,
     ("POST", "/v1/revoke"): revoke,

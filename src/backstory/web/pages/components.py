@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backstory import clock
 from backstory.agents import AGENTS
+from backstory.attribution import PERSON
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Project, Session
 from backstory.present.plain_text import (
@@ -257,11 +258,15 @@ def memory_line(memory: Memory, asked: PageRequest, acts: Sequence[str] = ()) ->
 
 def said_by(memory: Memory) -> str:
     """Whose words these are."""
-    return {"user": "you said so", "assistant": "the agent said so", "tool": "seen in a result"}.get(
-        memory.said_by, memory.said_by
-    )
+    return _SAID_BY.get(memory.said_by, memory.said_by)
 
 
+_SAID_BY = {
+    "user": "you said so",
+    "assistant": "the agent said so",
+    "tool": "seen in a result",
+    PERSON: "its author said so",
+}
 _KEYS = {"confirm": "c", "reject": "r", "pin": "p", "unpin": "p"}
 
 

@@ -31,7 +31,7 @@ class CheckedRow:
     words: str
 
 
-def check_row(value: object, project: str) -> CheckedRow:
+def check_row(value: object, project_word: str) -> CheckedRow:
     """A row that somebody sent, ready to be stored. Raises `Refused` with what is wrong with it."""
     row = read_row(value)
     texts = list(_strings(row.body, 0))
@@ -41,7 +41,7 @@ def check_row(value: object, project: str) -> CheckedRow:
     # the hash of team_wire.Row, whose body is spelled already: kind and state need no spelling
     spelled = f'["{row.kind}","{row.state}",{row.at},{body}]'
     found = blake2b(spelled.encode(), digest_size=16).hexdigest()
-    return CheckedRow(row, found, signed(mark(row.id, found)), body, lexemes(texts, project))
+    return CheckedRow(row, found, signed(mark(row.id, found)), body, lexemes(texts, project_word))
 
 
 def signed(value: int) -> int:
@@ -49,9 +49,9 @@ def signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
 
-def lexemes(texts: list[str], project: str) -> str:
+def lexemes(texts: list[str], project_word: str) -> str:
     """The words of these texts as a tsvector is written, and the project as one of them."""
-    found: dict[str, None] = {project_word(project): None}
+    found: dict[str, None] = {project_word: None}
     found.update(dict.fromkeys(words_of(" ".join(texts))))
     return " ".join(f"'{word}'" for word in list(found)[:_MOST_WORDS])
 
@@ -60,11 +60,6 @@ def words_of(text: str) -> list[str]:
     """The words that a text is found by, in small letters."""
     words = _WORD.findall(f"{text} {index_text(text)}".lower())
     return [word[:_LONGEST_WORD] for word in words]
-
-
-def project_word(project: str) -> str:
-    """The word that stands for a project in the index; no text has one with an underscore."""
-    return f"p_{blake2b(project.encode(), digest_size=8).hexdigest()}"
 
 
 def _strings(value: Any, depth: int) -> "list[str]":
