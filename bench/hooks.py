@@ -213,7 +213,7 @@ def finish_answers(home: Path, stored: Path, project: Path) -> None:
     """Finish the answer to a plain start as the worker does, from what is stored in another home."""
     pid = project_id(resolve_place(str(project)).identity)
     with contextlib.closing(open_store(Home(stored))) as store:
-        ready_answers.write(Home(home), store, pid)
+        ready_answers.write_answers(Home(home), store, pid)
     assert list(Home(home).ready.glob("p*"))
 
 

@@ -132,7 +132,7 @@ class Evidence:
     memories: Mapping[str, Memory]
 
 
-def read(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
+def read_operations(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
     """The operations of an answer; a ValueError that says what is wrong if it has another shape."""
     session, given = answer.get("session"), answer.get("operations", [])
     if not isinstance(session, Mapping) and not isinstance(answer.get("operations"), list):

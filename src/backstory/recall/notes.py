@@ -52,7 +52,7 @@ _FILTER_SECONDS = 86_400
 _GROWN = 1.05
 
 
-def write(home: Home, store: Store, project_id: str) -> None:
+def write_notes(home: Home, store: Store, project_id: str) -> None:
     """Write a project's notes and their flags; without notes there are no files."""
     settings, _ = load_settings(home)
     project = store.projects.get(project_id)

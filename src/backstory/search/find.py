@@ -117,7 +117,7 @@ class _Search:
         meant = self._by_meaning(asked)
         best = self._ranked(asked, matches, meant)
         found = {one.found.owner: one.found for one in best}
-        sure = partial(relevance.of, question=asked)
+        sure = partial(relevance.strength, question=asked)
         fitting = best
         if self.floor:
             fits = relevance.answered(best, asked, meant.among)
