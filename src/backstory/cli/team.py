@@ -57,9 +57,9 @@ class TeamGroup(click.Group):
 @json_option
 @click.pass_context
 def team(ctx: click.Context, as_json: bool) -> None:
-    """Show what is shared with the team and with your own machines, and what came.
+    """Share what was learned with a team, and with your own machines.
 
-    Nothing is shared until you join a team, once on each machine, and say `backstory team share` in a
+    By itself it shows what is shared and what came. Nothing is shared until you join a team, once on each machine, and say `backstory team share` in a
     repository, which shows every row first. docs/team.md tells what is promised, and what not.
     """
     if ctx.invoked_subcommand is not None:
