@@ -14,7 +14,7 @@ from typing import Any
 from bench import action_deeds, succession_set
 from bench.recall import memory
 
-from backstory.distil.matters import read
+from backstory.distil.matters import read_matter
 from backstory.distil.succession import supersedes
 from backstory.hook.work_notes import before_tool, met_before
 from backstory.recall import notes
@@ -48,8 +48,8 @@ def of_deeds() -> dict[str, Any]:
 
 def successions(same: Sequence[tuple[str, str]], apart: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Of pairs on one matter, and of near misses: in how many the newer was taken for the successor."""
-    found = [bool(supersedes(read(newer), read(older))) for older, newer in same]
-    wrong = [bool(supersedes(read(newer), read(older))) for older, newer in apart]
+    found = [bool(supersedes(read_matter(newer), read_matter(older))) for older, newer in same]
+    wrong = [bool(supersedes(read_matter(newer), read_matter(older))) for older, newer in apart]
     return {"same": len(same), "found": sum(found), "apart": len(apart), "wrongly": sum(wrong)}
 
 

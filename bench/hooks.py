@@ -213,7 +213,7 @@ def finish_answers(home: Path, stored: Path, project: Path) -> None:
     """Finish the answer to a plain start as the worker does, from what is stored in another home."""
     pid = project_id(resolve_place(str(project)).identity)
     with contextlib.closing(open_store(Home(stored))) as store:
-        ready_answers.write(Home(home), store, pid)
+        ready_answers.write_answers(Home(home), store, pid)
     assert list(Home(home).ready.glob("p*"))
 
 
@@ -281,9 +281,9 @@ def stage() -> Iterator[tuple[Path, Path, Path, Path, Path]]:
             yield capture, answering, secretive, noting, project
 
 
-def measure(rounds: int) -> dict[str, Any]:
-    """Run all cases and give the figures."""
-    with stage() as (capture, answering, secretive, noting, project):
+def measure(rounds: int, load: int) -> dict[str, Any]:
+    """Run all cases, with so many busy processes beside them, and give the figures."""
+    with stage() as (capture, answering, secretive, noting, project), busy(load):
 
         def hook(home: Path, event: str) -> list[str]:
             return ["/bin/sh", "-c", hook_command(str(home), "claude-code", event)]
@@ -412,8 +412,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--load", type=int, default=0, help="so many busy processes beside it")
     options = parser.parse_args()
-    with busy(options.load):
-        figures = measure(options.rounds)
+    figures = measure(options.rounds, options.load)
     goals = {name: LOADED.get(name, math.inf) if options.load else goal for name, _, _, goal in TABLE}
     met = {name: figures["ratios"][name][0] <= goal for name, goal in goals.items()}
     met["given"] = all(count == options.rounds for count in figures["given"].values())

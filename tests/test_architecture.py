@@ -51,6 +51,7 @@ LAYERS = (
         "file_reader",
         "foreign_database",
         "program_lookup",
+        "peers",
         "gzip_pieces",
         "clock",
         "jsonc",

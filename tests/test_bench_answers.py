@@ -105,8 +105,8 @@ def test_each_session_is_read_before_the_next_one_starts(tmp_path: Path) -> None
     lesson = {
         "do": "add", "memories": [], "kind": "lesson", "text": _SENTENCE, "reason": "", "lines": [1, 2, 3],
     }  # fmt: skip
-    session = {"goal": "Tests that end", "outcome": "They pass.", "lines": [2], "open": []}
-    question.with_suffix(".answer").write_text(json.dumps({"session": session, "operations": [lesson]}))
+    came_of_it = {"goal": "Tests that end", "outcome": "They pass.", "lines": [2], "open": []}
+    question.with_suffix(".answer").write_text(json.dumps({"session": came_of_it, "operations": [lesson]}))
     second = _run(data, answers)
     assert "shop: brief [ours] needs 1 of 1 (1.00)" in second.stdout, second.stderr
     assert "shop: 1 questions" in second.stdout

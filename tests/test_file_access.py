@@ -62,7 +62,7 @@ ALLOWED = {
     "upkeep/backups.py": "copies of the database, which are its own",
     "capture/ownership.py": KERNEL,
     "job_limits.py": "its own log; what the kernel tells of this process",
-    "web/peers.py": KERNEL,
+    "peers.py": KERNEL,
     "agents/plugin_events.py": PACKAGE,
     "embed/bert_tokenizer.py": PACKAGE,
     "embed/minilm.py": PACKAGE,

@@ -214,7 +214,10 @@ LISTS = [
 @pytest.mark.parametrize("key", LISTS)
 def test_every_list_is_taken_as_it_is_printed_and_as_toml_has_it(tmp_path: Path, key: str) -> None:
     home = Home(tmp_path)
-    words = next(row.default for row in settings.setting_rows(Settings()) if row.key == key) or ("one", "two")
+    words = next(row.default for row in settings.setting_rows(Settings()) if row.key == key) or (
+        "1001",
+        "1002",
+    )
     for typed in (json.dumps(words), ", ".join(words), ",".join(map(repr, words)), str(list(words))):
         assert settings.change_setting(home, key, typed) == words, typed
         assert not settings.load_settings(home)[1]

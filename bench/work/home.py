@@ -52,8 +52,9 @@ class ScratchHome:
         if not by_meaning:
             self.run("config", "embed.provider", "off")
         if answers is not None:
-            self._set(url=answers.url, distil="recorded", imported="on", wiki="off", calls_hour="1000")
-            self._set(timeout_seconds=str(int(answers.wait) + _TIMEOUT_SECONDS), provider="openai")
+            if answers.wait:
+                self._set(timeout_seconds=str(int(answers.wait) + _TIMEOUT_SECONDS))
+            self._set(url=answers.url, imported="on", wiki="off", provider="openai")
         self.add(earlier)
         self._hooks = json.loads((user / ".claude" / "settings.json").read_text("utf-8"))["hooks"]
 

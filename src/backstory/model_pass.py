@@ -214,7 +214,7 @@ class ModelPass:
             asked,
             question,
             Purpose("distil", session.id, job.asked_at),
-            lambda found: operations.read(found, evidence),
+            lambda found: operations.read_operations(found, evidence),
             self._privacy.text,
         )
         step("refine.answered")

@@ -83,7 +83,8 @@ class Stage(NamedTuple):
     newest_first: bool = False
 
 
-# What asks a model (`refine`, `prose`) is in `model_pass.py`: it is done without the worker's lock.
+# What asks a model (`refine`, `prose`) is in `model_pass.py`, what asks a team's server in
+# `share/share_pass.py`: both are done without the worker's lock.
 STAGES = (
     Stage(TRANSCRIPT, lambda work, sid: work.read_transcript(sid), math.inf, (DISTIL, ARCHIVE)),
     # the newest first, and not for long: an imported history lets pass what comes in meanwhile
@@ -103,12 +104,14 @@ STAGES = (
     Stage(PROVE, lambda work, _: work.prove(again=True), math.inf, (BRIEF,)),
     Stage(
         ANSWERS,
-        lambda work, project: ready_answers.write(work.home, work.store, project),
+        lambda work, project: ready_answers.write_answers(work.home, work.store, project),
         math.inf,
         waits=30.0,
     ),
     Stage(EMBED, lambda work, model: work.make_vectors(model), _EMBED_SECONDS, (EMBED, NOTES), "then"),
-    Stage(NOTES, lambda work, project: notes.write(work.home, work.store, project), math.inf, (), "then"),
+    Stage(
+        NOTES, lambda work, project: notes.write_notes(work.home, work.store, project), math.inf, (), "then"
+    ),
     Stage(ARCHIVE, lambda work, key: work.copy_transcript(key), 2.0, (), "then"),
     Stage(DAY, lambda work, on: work.log_writer.day(on), math.inf, (COMPILE,), "last"),
     Stage(COMPILE, lambda work, on: work.log_writer.compile(on), math.inf, (COMPILE, LINT, PROSE), "last"),

@@ -51,11 +51,13 @@ def _apply(
     if operation.do in (Do.ADD, Do.OUTCOME) or not operation.events:
         return
     about = [memory for mid in operation.memories if (memory := store.memories.kept(mid)) is not None]
-    if operation.do is Do.SEEN:
+    if operation.do in (Do.SEEN, Do.EDIT, Do.MERGE):  # what is worded anew came up again
         for memory in about:
             if memory.session_id != sid:
                 seen[memory.id].add(sid)
-    elif operation.do is Do.RETIRE:
+    if operation.do is Do.SEEN:
+        return
+    if operation.do is Do.RETIRE:
         outcome = own.get(memory_id(sid, MemoryKind.SUMMARY, "summary"))
         for memory in about:
             if outcome is not None and not _is_firm(memory):
@@ -63,6 +65,8 @@ def _apply(
     elif (better := own.get(memory_id(sid, operation.kind, subject_of(operation)))) is not None:
         for memory in about:
             _stand_for(better, memory, told_by)
+            if told_by.get(memory.id) == better.id:
+                seen[better.id] |= (seen[memory.id] | {memory.session_id}) - {sid}
 
 
 def _stand_for(better: Memory, other: Memory, told_by: dict[str, str]) -> None:
@@ -89,8 +93,9 @@ def _is_judged(memory: Memory) -> bool:
 def known_to(
     store: Store, sid: str, project_id: str, kinds: Iterable[MemoryKind], limit: int
 ) -> list[Memory]:
-    """The memories that a session may touch: its own, and the project's."""
-    wanted = list(kinds)
-    found = {memory.id: memory for memory in store.memories.of_session(sid, wanted)}
+    """The memories that a session may touch: its own and the project's, each in its best words."""
+    wanted, told = list(kinds), set(store.memories.revised(project_id))
+    own = store.memories.of_session(sid, wanted)
+    found = {memory.id: memory for memory in own if memory.id not in told}
     found.update((memory.id, memory) for memory in store.memories.of_project(project_id, wanted, limit))
     return list(found.values())

@@ -36,6 +36,10 @@ def _is_amount(text: str) -> bool:
     return re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text) is not None
 
 
+def _are_numbers(rows: tuple[str, ...]) -> bool:
+    return all(re.fullmatch(r"[0-9]{1,10}", row) for row in rows)
+
+
 def _names_a_key(name: str) -> bool:
     """Whether a variable is one for models' keys: no other one's value is ever sent to a model's address."""
     known = r"|[A-Z][A-Z0-9_]*_API_KEY|BACKSTORY_[A-Z0-9_]+|ANTHROPIC_AUTH_TOKEN|HF_TOKEN"
@@ -116,6 +120,12 @@ class Settings:
     )
     model_wiki: bool = _setting(
         True, "Let the worker have the model write introductions in the wiki; compile by hand always does"
+    )
+    model_local_users: tuple[str, ...] = _setting(
+        (),
+        "Other users of this machine, by number, who may serve models and embeddings here, and so read "
+        "what is sent",
+        allows=_are_numbers,
     )
     model_timeout_seconds: int = _setting(
         0,

@@ -44,6 +44,8 @@ def observed(text: str, *sources: str) -> Draft:
         ("The server listens on port 8080", "The server listens on port 9090", False),
         ("Rounding happens in rates_1.py", "Rounding happens in rates_2.py", False),
         ("Rounding happens in rates_1.py", "In rates_1.py the rounding happens", True),
+        ("Amounts in rates_1.py go through a.quantize", "Amounts in rates_2.py go through a.quantize", False),
+        ("Amounts in rates_1.py go through a.quantize", "Amounts in rates_1.py go through quantize", True),
         ("Deploys run on Fridays", "The cache lives in Redis", False),
         ("キャッシュは Redis に置く", "Redis にキャッシュを置く", True),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.distil.matters import read
+from backstory.distil.matters import read_matter
 from backstory.distil.succession import in_full, supersedes
 from backstory.model import Draft, MemoryKind
 from tests.distil import of
@@ -150,5 +150,5 @@ def test_the_decision_is_the_sentence_that_decides_not_the_task_beside_it(
 )
 def test_what_it_was_preferred_to_counts_wherever_it_is_told(older: str, newer: str) -> None:
     (draft,) = decided(newer)
-    assert supersedes(read(in_full(draft.text, draft.reason)), read(older))
+    assert supersedes(read_matter(in_full(draft.text, draft.reason)), read_matter(older))
     assert in_full("Use Redis", "because it is fast, not slow") == "Use Redis"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backstory.distil.matters import read
+from backstory.distil.matters import read_matter
 from backstory.distil.succession import supersedes
 from backstory.model import Draft, MemoryKind
 from tests.distil import of
@@ -30,7 +30,7 @@ def decided(prompt: str) -> list[Draft]:
 )
 def test_a_purpose_is_not_cut_off_as_a_reason(newer: str) -> None:
     (draft,) = decided(newer)
-    assert supersedes(read(draft.text), read("Let's use Sentry for errors.")) is None
+    assert supersedes(read_matter(draft.text), read_matter("Let's use Sentry for errors.")) is None
 
 
 @pytest.mark.parametrize(

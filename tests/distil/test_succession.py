@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backstory.distil import succession
-from backstory.distil.matters import read
+from backstory.distil.matters import read_matter
 from backstory.distil.succession import in_full, successions, supersedes
 from tests.distil.succession_pairs import DEVELOPED_ON, HELD_OUT, Pair
 from tests.tables import walks
@@ -123,24 +123,24 @@ NEAR_MISSES = [
 
 @walks(("older", "newer"), SAME)
 def test_a_matter_that_is_decided_anew_has_a_successor(older: str, newer: str) -> None:
-    assert supersedes(read(newer), read(older))
+    assert supersedes(read_matter(newer), read_matter(older))
 
 
 @walks(("older", "newer"), NEAR_MISSES)
 def test_decisions_on_neighbouring_matters_stand_side_by_side(older: str, newer: str) -> None:
-    assert not supersedes(read(newer), read(older))
+    assert not supersedes(read_matter(newer), read_matter(older))
 
 
 @walks(("older", "newer"), [*SAME, *NEAR_MISSES])
 def test_saying_it_again_replaces_nothing(older: str, newer: str) -> None:
-    assert not supersedes(read(older), read(older))
-    assert not supersedes(read(newer), read(newer))
+    assert not supersedes(read_matter(older), read_matter(older))
+    assert not supersedes(read_matter(newer), read_matter(newer))
 
 
 @pytest.mark.parametrize("text", ["", "?", "instead of", "use for", "决定用 Postgres", "3", "x" * 10_000])
 def test_odd_texts_replace_nothing(text: str) -> None:
-    assert not supersedes(read(text), read("Use Redis for the job queue"))
-    assert not supersedes(read("Use Postgres instead of Redis for the job queue"), read(text))
+    assert not supersedes(read_matter(text), read_matter("Use Redis for the job queue"))
+    assert not supersedes(read_matter("Use Postgres instead of Redis for the job queue"), read_matter(text))
 
 
 def test_a_chain_of_decisions_leaves_the_newest_in_force() -> None:
@@ -238,8 +238,8 @@ def test_one_goes_back_without_a_verb() -> None:
     ],
 )
 def test_what_is_given_up_counts_where_it_is_told_as_the_reason(text: str, reason: str, older: str) -> None:
-    assert not supersedes(read(text), read(older))
-    assert supersedes(read(in_full(text, reason)), read(older))
+    assert not supersedes(read_matter(text), read_matter(older))
+    assert supersedes(read_matter(in_full(text, reason)), read_matter(older))
 
 
 def test_a_decision_of_several_things_is_not_hidden_for_one_of_them() -> None:
@@ -300,7 +300,7 @@ def test_things_that_can_be_had_together_stand_together(older: str, newer: str) 
 
 def test_a_word_of_choosing_is_no_common_matter() -> None:
     older, newer = "We chose Postgres for billing", "We chose Redis instead of Postgres for the queue"
-    assert not supersedes(read(newer), read(older))
+    assert not supersedes(read_matter(newer), read_matter(older))
 
 
 def test_what_was_all_that_was_decided_is_given_up_without_a_purpose() -> None:

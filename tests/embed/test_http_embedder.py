@@ -48,6 +48,10 @@ def test_without_a_key_none_is_sent(server: Endpoint) -> None:
         b'{"data": [{"embedding": "x"}]}',
         b'{"data": []}',
         b'{"data": [{"embedding": [1, 2]}, {"embedding": [1]}]}',
+        b'{"data": [{"embedding": [1, NaN]}, {"embedding": [1, 2]}]}',
+        b'{"data": [{"embedding": [1, 1e999]}, {"embedding": [1, 2]}]}',
+        b'{"data": [{"embedding": [1, 1e38]}, {"embedding": [1, 2]}]}',
+        b'{"data": [{"embedding": [1, 1%b]}, {"embedding": [1, 2]}]}' % (b"0" * 400),
     ],
 )
 def test_an_answer_that_is_no_vectors_is_refused_with_what_to_do(server: Endpoint, broken: bytes) -> None:

@@ -75,6 +75,7 @@ def test_a_clean_text_loads_no_module_but_our_own() -> None:
         "backstory.hook.anchors",
         "backstory.hook.argument_shapes",
         "backstory.hook.command_shapes",
+        "backstory.hook.config_shapes",
         "backstory.hook.context_shapes",
         "backstory.hook.patterns",
         "backstory.hook.redact",

@@ -265,7 +265,7 @@ def test_users_can_add_rows() -> None:
 
 # --- Properties -------------------------------------------------------------------------------------
 
-examples = st.sampled_from([row.example for row in ROWS])
+examples = st.integers(0, len(ROWS) - 1).map(lambda place: ROWS[place].example)
 names = [
     "password",
     "api_key",

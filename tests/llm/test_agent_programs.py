@@ -87,7 +87,12 @@ class TestBoth:
         words = stand.told("words").splitlines()
         wanted = {
             "claude": [("--setting-sources", ""), ("--mcp-config", '{"mcpServers":{}}'), ("--tools", "")],
-            "codex": [("--sandbox", "read-only"), ("-c", "features.hooks=false"), ("-c", "mcp_servers={}")],
+            "codex": [
+                ("--sandbox", "read-only"),
+                ("-c", "features.hooks=false"),
+                ("-c", "mcp_servers={}"),
+                ("-c", "project_doc_max_bytes=0"),
+            ],
         }[name]
         pairs = list(itertools.pairwise(words))
         assert set(wanted) <= set(pairs)

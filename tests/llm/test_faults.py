@@ -316,3 +316,13 @@ class TestTheLine:
         asking.model.fails_with(Raw(json.dumps({"choices": [{"message": {"content": pieces}}]}).encode()))
         assert asking.asks() == 1
         assert [memory.text for memory in asking.learned(story)] == ["The importer streams"]
+
+
+def test_a_token_at_the_cut_of_a_quoted_answer_is_not_in_the_ledger(house: House, asking: Asking) -> None:
+    a_session(house)
+    house.works()
+    token = "gh" + "p_" + "8R7q6P5o4N3m2L1k0J9i8H7g6F5e4D3c2B1a"
+    asking.model.aside("Log:", "It is " + "x " * 90 + token)
+    asking.refine()._next()
+    assert asking.calls()
+    assert not [call.error for call in asking.calls() if token[:12] in call.error]

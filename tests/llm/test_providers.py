@@ -92,3 +92,39 @@ class TestOpenAI:
     def test_usage_may_be_missing(self, model: Model) -> None:
         model.fails_with(Raw(b'{"choices": [{"message": {"content": "{}"}}], "usage": null}'))
         assert chosen("openai", model, model_url=f"{model.url}/v1").ask(QUESTION).tokens_in == 0
+
+
+USAGES = {
+    "anthropic": (
+        b'{"content": [{"type": "text", "text": "{}"}], "usage": %b}',
+        ("input_tokens", "output_tokens"),
+    ),
+    "openai": (
+        b'{"choices": [{"message": {"content": "{}"}}], "usage": %b}',
+        ("prompt_tokens", "completion_tokens"),
+    ),
+    "ollama": (b'{"message": {"content": "{}"}, %b}', ("prompt_eval_count", "eval_count")),
+}
+
+
+@pytest.mark.parametrize(
+    "number", ["Infinity", "-Infinity", "NaN", "1e999", "-5", "1" + "0" * 300, '"7"', "[]"]
+)
+@pytest.mark.parametrize("name", USAGES)
+def test_a_number_of_tokens_that_cannot_be_is_none(
+    name: str, number: str, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be an error that nobody counts, or money that nobody spent."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "scripted-key")
+    body, names = USAGES[name]
+    usage = ", ".join(f'"{each}": {number}' for each in names)
+    model.fails_with(Raw(body % (usage if name == "ollama" else f"{{{usage}}}").encode()))
+    reply = chosen(name, model, model_url=model.url + "/v1").ask(QUESTION)
+    assert (reply.tokens_in, reply.tokens_out) == (0, 0)
+
+
+def test_halves_of_characters_in_an_answer_cost_no_session_its_memories(house: House, asking: Asking) -> None:
+    story = a_session(house)
+    asking.answers({"kind": "fact", "text": "The importer \ud800streams its rows", "lines": [1]})
+    assert asking.asks() == 1
+    assert ["streams its rows" in memory.text for memory in asking.learned(story)] == [True]

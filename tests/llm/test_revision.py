@@ -4,6 +4,8 @@ import json
 import time
 from typing import Any
 
+import pytest
+
 from backstory.app import App
 from backstory.attribution import MODEL_SAID, told_as
 from backstory.model import Act, Memory, MemoryKind, MemoryStatus, Tier
@@ -210,6 +212,52 @@ class TestOperations:
             assert memory.seen == 2
             house.rebuilds()
 
+    def test_what_is_worded_anew_came_up_again(self, house: House, asking: Asking) -> None:
+        first = a_first_session(house, asking)
+        for text in ("The importer streams its rows from the file", "The importer streams its rows lazily"):
+            answer(asking, "edit", "streams its rows", "agent, closing", text=text)
+            a_session(house)
+            asking.asks()
+        for _ in range(2):
+            (memory,) = told(house, first, MemoryKind.FACT)
+            assert (memory.text, memory.seen) == ("The importer streams its rows lazily", 3)
+            house.rebuilds()
+
+    def test_what_a_better_sentence_tells_is_not_asked_about_again(
+        self, house: House, asking: Asking
+    ) -> None:
+        for branch in ("shop-12", "shop-19"):
+            story = house.session().starts().prompts(f"Push {branch}, and tell me what was in the way of it")
+            story.runs("git push", fails=f"fatal: The current branch {branch} has no upstream branch.")
+            story.runs(f"git push --set-upstream origin {branch}", "done").stops(f"Pushed {branch}. " * 30)
+            story.prompts("Good.").stops("That was all of it. " * 10).ends()
+            if branch == "shop-12":
+                better = "The first push of a branch needs `git push --set-upstream`"
+                asking.house.works()
+                answer(asking, "edit", "`git push` failed", "FAILED", text=better)
+            else:
+                asking.answers()
+            asking.asks()
+        known = asking.log().partition("Log:")[0]
+        assert "The first push of a branch needs" in known
+        assert "`git push` failed" not in known
+
+    def test_what_a_model_has_chosen_is_told_however_old_it_is(self, house: House, asking: Asking) -> None:
+        text = "The importer streams because the bank's file is larger than memory"
+        chosen = {"kind": "decision", "text": text}
+        asking.model.aside("Log:", lambda log: saying({**chosen, "lines": [line_with(log, "then changed")]}))
+        a_session(house)
+        asking.asks()
+        for subject in ("invoices", "receipts"):
+            story = (
+                house.session().starts().prompts(f"Now write the {subject}, one for each customer, please")
+            )
+            story.edits(f"{subject}.py", "pass", "print()").stops(f"The {subject} are written now. " * 20)
+            story.prompts("Good.").stops("Nothing is left to do there. " * 10).ends()
+            asking.answers()
+            asking.asks()
+        assert text in house.brief().text
+
     def test_the_users_word_gives_way_to_nobody_elses(self, house: House, asking: Asking) -> None:
         first = a_session(house)
         house.works()
@@ -280,6 +328,32 @@ class TestNames:
         asking.model.aside("Log:", lambda log: saying({"kind": "fact", "text": text, "lines": [1]}))
         asking.asks()
         assert [memory.text for memory in asking.learned(story)] == [text]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Check the importer with `pytest test_importer.py`",  # a command without its option and folder
+            "The importer is in importer.py, its tests on the branch work/importer",
+            "The change concerns importer/CSV only",  # two words, no path
+        ],
+    )
+    def test_what_the_session_has_in_other_words_is_no_invention(
+        self, house: House, asking: Asking, text: str
+    ) -> None:
+        (house.project / ".git" / "HEAD").write_text("ref: refs/heads/work/importer\n")
+        story = a_session(house)
+        asking.model.aside("Log:", lambda log: saying({"kind": "fact", "text": text, "lines": [1]}))
+        asking.asks()
+        assert [memory.text for memory in asking.learned(story)] == [text]
+
+    @pytest.mark.parametrize(
+        "text", ["Run `pytest -q --forked` for the importer", "The importer is in imports/bank"]
+    )
+    def test_what_stands_nowhere_is_only_proposed(self, house: House, asking: Asking, text: str) -> None:
+        story = a_session(house)
+        asking.model.aside("Log:", lambda log: saying({"kind": "fact", "text": text, "lines": [1]}))
+        asking.asks()
+        assert asking.learned(story) == []
 
     def test_what_an_edit_took_out_is_no_proof_of_how_things_are(self, house: House, asking: Asking) -> None:
         """The old file had the name, too; a sentence that has the new one beside it is proved."""

@@ -14,11 +14,12 @@ import pytest
 from backstory.app import App
 from backstory.hook.payload import parse_payload
 from backstory.hook.work_notes import before_tool
-from backstory.recall.call_literals import call_literals, filter_file
+from backstory.recall.call_literals import call_literals, filter_file, with_literals
 from tests.recall.desk import Desk, finds_another_way
 from tests.story import House
 
 ROOT = "/srv/shop"
+LONG = f"very-{'long/' * 30}name"
 WORDS = [
     *("make", "ship", "git", "commit", "npm", "run", "lint", "python", "-q", "./load.py", "load.py", "x"),
     *(
@@ -45,6 +46,7 @@ WORDS = [
         "5",
         "time",
         "sudo",
+        LONG,
         "A=1",
         "\ufffd",
     ),
@@ -67,7 +69,7 @@ SPACES = [
     "\x1f",
 ]
 SIGNS = ["&&", " && ", ";", " || ", " | ", "\n", " > out ", " | tail -3", " 2>&1", " <<EOF\n"]
-FILES = ["cache.py", "src/it's.py", "übung.py", "日本.md", 'say "hi".txt', "a\\b.c", "tab\there", "x"]
+FILES = [LONG, "cache.py", "src/it's.py", "übung.py", "日本.md", 'say "hi".txt', "a\\b.c", "tab\there", "x"]
 
 
 def plain(value: object) -> bytes:
@@ -173,6 +175,28 @@ def test_what_has_no_note_has_no_literal_and_another_call_does_not_pass(tmp_path
         assert done.returncode == code, text
 
 
+def test_what_grep_is_given_stays_small_whatever_commands_ran() -> None:
+    """It is read at every call of every agent, in whatever project the long commands ran."""
+    texts = [f"./run-{number} {chr(97 + number % 26) * 3000}" for number in range(40)]
+    few = filter_file(call_literals({"commands": {text: ["m1"] for text in texts}}))
+    assert max(map(len, few.split(b"\n"))) < 60
+    prepared = {"commands": {f"./run-some-script-{number:06}": ["m1"] for number in range(20_000)}}
+    for file in (filter_file(call_literals(prepared)), with_literals(few, call_literals(prepared))):
+        assert len(file) < 64 * 1024
+        lines = [line for line in file.decode().split("\n") if line]
+        payload = plain({"tool_input": {"command": "./run-some-script-000007"}}).decode()
+        assert any(line in payload for line in lines), (
+            "too many to be told apart: then every call is looked at"
+        )
+        assert with_literals(file, ["another literal"]) == file
+
+
+def test_a_filter_takes_up_what_is_new_and_keeps_what_it_has() -> None:
+    file = filter_file(["make ship"])
+    assert with_literals(file, ["make ship"]) == file
+    assert with_literals(file, ["git commit"]) == filter_file(["make ship", "git commit"])
+
+
 # --- the installed hook ------------------------------------------------------------------------------------
 
 
@@ -245,6 +269,24 @@ def test_the_filter_is_private_of_all_projects_and_follows_the_notes(house: Hous
         finds_another_way(house)
         assert b"elsewhere" in literals.read_bytes()
         assert b"load.py" in literals.read_bytes()
+
+
+def test_other_projects_notes_are_read_again_once_a_day_and_not_each_time(house: House) -> None:
+    """Else what a worker does for each of a thousand projects grows with their number."""
+    finds_another_way(house)
+    literals = house.home.call_literals
+    (prepared,) = house.home.notes.glob("*.json")
+    other = prepared.with_name("p0000000000000000.json")
+    other.write_text(json.dumps({"commands": {"make elsewhere": ["m1"]}}))
+    leaves_every_kind(house)
+    assert "übung".encode() in literals.read_bytes()
+    assert b"load.py" in literals.read_bytes()
+    assert b"elsewhere" not in literals.read_bytes()
+    yesterday = literals.stat().st_mtime - 2 * 86_400
+    os.utime(literals, (yesterday, yesterday))
+    finds_another_way(house)
+    assert b"elsewhere" in literals.read_bytes()
+    assert literals.stat().st_mtime > yesterday + 86_400
 
 
 def test_what_is_forgotten_is_in_no_filter_when_forget_returns(

@@ -200,3 +200,23 @@ def test_what_the_user_interrupted_is_no_error(house: House, desk: Desk) -> None
     how: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "python other.py"}, "error": ERROR}
     assert desk.fires("PostToolUseFailure", is_interrupt=True, session="one", **how) == ""
     assert desk.fires("PostToolUseFailure", is_interrupt=False, session="two", **how)
+
+
+def test_a_failure_of_which_the_session_was_just_told_brings_nothing_more(house: House, desk: Desk) -> None:
+    refused = "Exit code 1\nPre-commit validation failed:\n[FORMAT] Code of the ledger is not formatted."
+    for number in range(2):
+        story = house.session(session=f"s{number}").starts().prompts("Commit the ledger")
+        story.says("The pre-commit validation refuses code of the ledger that is not formatted.")
+        story.runs(f"git commit -m 'ledger {number}'", fails=refused)
+        story.says("So format the code of the ledger first, because the validation must pass.")
+        story.runs("mix format", "ok").runs(f"git commit -m 'ledger {number}'", "[main 1a2b3c4] ledger")
+        story.stops("The ledger is committed, after its code was formatted.").ends()
+    story = house.session(session="s2").starts().prompts("What does the validation of a commit check?")
+    story.stops(
+        "Validation of commits needs minutes, because `mix dialyzer` has to read every module."
+    ).ends()
+    house.works()
+    command = "git commit -m 'ledger rounds'"
+    assert desk.fails(command, refused, session="untold") != ""
+    assert "passed after `mix format`" in desk.is_about_to_run(command)
+    assert desk.fails(command, refused) == ""

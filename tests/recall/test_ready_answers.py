@@ -347,6 +347,19 @@ def test_an_answer_that_a_power_cut_left_empty_is_none(counter: Counter) -> None
 
 
 @every_shell
+def test_a_list_that_was_cut_off_anywhere_loses_no_start(counter: Counter, shell: str) -> None:
+    """A shell may end at what is no shell any more: what the agent sent is whole by then, with its trailer."""
+    (path,) = (counter.house.home.ready / "at").rglob(".claude-code.SessionStart")
+    whole, when = path.read_bytes(), path.stat().st_mtime_ns
+    told = counter.start(shell=shell).output
+    for cut in [*range(1, len(whole), 41), len(whole) - 2]:
+        for data in (whole[:cut], whole[:cut] + bytes(len(whole) - cut)):
+            path.write_bytes(data)
+            os.utime(path, ns=(when, when))
+            assert counter.start(shell=shell).output in (b"", told)
+
+
+@every_shell
 def test_hostile_words_and_names_are_printed_and_never_run(house: House, tmp_path: Path, shell: str) -> None:
     counter = Counter(house, tmp_path)
     folder = tmp_path / "it's $(touch ran) `touch ran`; touch ran & é"

@@ -42,15 +42,15 @@ def test_a_name_that_nothing_has_takes_its_share_of_the_evidence() -> None:
 
 def test_small_words_alone_are_below_it_even_where_they_stand() -> None:
     for text in ("what", "the", "a AND", "what.", "how did we do it"):
-        assert floor.of(unlike("what the and a did we do it how"), question(text, 0)) == 0.0
+        assert floor.strength(unlike("what the and a did we do it how"), question(text, 0)) == 0.0
 
 
 def test_one_or_two_words_that_stand_in_it_need_no_likeness_three_do() -> None:
     one = unlike("the cache of the login was stale")
-    assert floor.of(one, question("cache", 0)) == 1.0
-    assert floor.of(one, question("stale cache", 0)) == 1.0
-    assert floor.of(one, question("stale deploy", 0)) < floor.FLOOR
-    assert floor.of(one, question("stale login cache", 0)) < floor.FLOOR
+    assert floor.strength(one, question("cache", 0)) == 1.0
+    assert floor.strength(one, question("stale cache", 0)) == 1.0
+    assert floor.strength(one, question("stale deploy", 0)) < floor.FLOOR
+    assert floor.strength(one, question("stale login cache", 0)) < floor.FLOOR
 
 
 def test_a_reply_without_content_is_no_answer_however_near_it_stands(house: House) -> None:

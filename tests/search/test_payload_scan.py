@@ -52,6 +52,12 @@ def test_a_name_in_the_middle_is_found_and_shown(
     assert ask(house, "GIZMO_MIDDLE_77").hits == (), "a part of a name is another name"
 
 
+def test_an_output_that_has_one_of_two_words_is_no_answer(house: House, begun: Story) -> None:
+    begun.runs("make all", LONG.replace("GIZMO_MIDDLE_7722", "a quokka")).stops("The gadget runs again.")
+    house.works()
+    assert ask(house, "how do I run the quokka").hits == ()
+
+
 def test_a_plain_word_is_found_there_if_it_is_all_that_is_asked_for(house: House, begun: Story) -> None:
     begun.runs("make all", LONG.replace("GIZMO_MIDDLE_7722", "a quokka")).stops("Done.")
     house.works()

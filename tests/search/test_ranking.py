@@ -56,9 +56,15 @@ PRIORS = {
 }
 
 
-def order(*candidates: Found, here: Here) -> list[str]:
-    marked = marks([Match(each.row, each.rank, each.rank) for each in candidates], {})
-    return [one.found.owner for one in ranked(question("stale cache", NOW), candidates, marked, here, NOW)]
+#: Something was done: a step that fits less than all that is compared.
+STEP = PLAIN._replace(row=9, owner="e9", session_id="s9", form="step", rank=-0.1)
+
+
+def order(*candidates: Found, here: Here, beside: tuple[Found, ...] = (STEP,)) -> list[str]:
+    every = (*candidates, *beside)
+    marked = marks([Match(each.row, each.rank, each.rank) for each in every], {})
+    found = [one.found.owner for one in ranked(question("stale cache", NOW), every, marked, here, NOW)]
+    return [owner for owner in found if owner != STEP.owner]
 
 
 @pytest.mark.parametrize("why", PRIORS)
@@ -75,6 +81,21 @@ def test_what_fits_twice_as_well_is_not_overtaken(why: str) -> None:
     prior = PRIORS[why]
     other = PLAIN._replace(row=2, owner="e2", session_id="s2", rank=-0.5, **prior.fields)
     assert order(PLAIN, other, here=prior.here) == ["e1", "e2"]
+
+
+def test_where_people_only_talk_a_question_counts_as_much_as_a_closing() -> None:
+    closing = PLAIN._replace(row=2, owner="e2", session_id="s2", form="closing")
+    asked = PLAIN._replace(form="prompt", at=PLAIN.at + 1)
+    assert order(asked, closing, here=Here(), beside=()) == ["e1", "e2"]
+    assert order(asked, closing, here=Here()) == ["e2", "e1"]
+
+
+def test_a_command_that_works_overtakes_an_announcement_of_running_it() -> None:
+    """Asked how the tests are run, "Now run all the tests" has more of the words than `mix test`."""
+    command = PLAIN._replace(row=2, owner="m2", session_id="s2", kind="command", form="", rank=-0.95)
+    announced = PLAIN._replace(form="step")
+    assert order(announced, command, here=Here()) == ["m2", "e1"]
+    assert order(announced, command._replace(kind="lesson"), here=Here()) == ["e1", "m2"]
 
 
 def test_what_is_recent_overtakes_what_fits_a_little_better() -> None:

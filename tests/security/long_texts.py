@@ -162,6 +162,10 @@ READERS: dict[str, tuple[int, Callable[[str], object]]] = {
     "wiki line": (LONG, lambda text: markdown_page.line_with_links(text, ["a"], 300)),
     "wiki page": (LONG, split_front_matter),
     "model's answer": (LONG, _refusing(read_object, BackstoryError, ValueError)),
+    "model's brackets": (
+        LONG,
+        lambda text: _refusing(read_object, ValueError)(f'{{"a":{"[" * len(text)}{"]" * len(text)}'),
+    ),
 }
 
 

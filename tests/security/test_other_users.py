@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from backstory.web import peers, server_record
+from backstory import peers
+from backstory.web import server_record
 from tests.conftest import eventually
 from tests.story import House
 from tests.web.viewer import Viewer

@@ -55,3 +55,11 @@ def test_settings_lie_where_claude_code_looks(monkeypatch: pytest.MonkeyPatch, t
 def test_our_own_tools_are_known_by_name(name: str) -> None:
     assert is_our_tool(name)
     assert not is_our_tool("mcp__other__backstory")
+
+
+def test_no_session_is_taken_up_by_a_command_that_its_id_changes() -> None:
+    """An imported one may be called like an option: whoever copies the command would give it."""
+    for each in AGENTS.values():
+        assert each.resume_command("--dangerously-skip-permissions") == ""
+        if each.resume:
+            assert each.resume_command("a; rm -rf ~") == each.resume.format(session="'a; rm -rf ~'")

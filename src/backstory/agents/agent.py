@@ -4,6 +4,7 @@ An agent is a row: which of its hooks we install, how it takes an answer, and tw
 turn what it sends (`read_hook`) and what it writes itself (`reader`) into the same events.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from backstory.agents.mcp_lists import Servers
 from backstory.errors import BackstoryError
-from backstory.model import Event
+from backstory.model import LOST, Event
 
 if TYPE_CHECKING:
     from backstory.agents.history_source import History
@@ -149,3 +150,9 @@ class Agent:
     answering: Answering = Answering()
     servers: Servers | None = None
     instructions: tuple[str, str] = ("AGENTS.md", "AGENTS.md")
+
+    def resume_command(self, native_id: str) -> str:
+        """What one types to take up a session; "" if that cannot be, or if its id would be an option."""
+        if not self.resume or native_id.startswith((LOST, "-")):
+            return ""
+        return self.resume.format(session=shlex.quote(native_id))

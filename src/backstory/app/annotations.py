@@ -80,7 +80,7 @@ class Annotations(Context):
                     )  # what a person confirmed may replace the user's word
                 self.store.jobs.ask(DAY, project.id, now)  # what the wiki tells of it has changed
             prepare.project_file(self.home, self.store, project.id)
-            ready_answers.write(self.home, self.store, project.id)
+            ready_answers.write_answers(self.home, self.store, project.id)
         return self._kept_memory(memory.id)
 
     def _kept_memory(self, handle: str) -> Memory:

@@ -271,7 +271,7 @@ class Sharing(Context):
         with self._alone():
             for project in projects:
                 prepare.project_file(self.home, self.store, project.id)
-                ready_answers.write(self.home, self.store, project.id)
+                ready_answers.write_answers(self.home, self.store, project.id)
 
     def _with_others(self) -> list[Project]:
         return [project for project in self.store.projects.all() if self.store.others.has(project.id)]

@@ -156,7 +156,10 @@ class IgnoredFiles:
         if isinstance(value, str):
             if not self.hint(value):
                 return False
-            return any(map(self._ignores, _WORD.findall(value))) or self.shown_in(value, [cwd])
+            words = dict.fromkeys(_WORD.findall(value))
+            return any(self._ignores(word) for word in words if self._may_lead(word)) or self.shown_in(
+                value, [cwd]
+            )
         if isinstance(value, list):
             return any(self.told_in(item, cwd, depth + 1) for item in value)
         if not isinstance(value, dict):
@@ -263,6 +266,11 @@ class IgnoredFiles:
         path = path.replace("\\", "/")
         whole = posixpath.normpath(posixpath.join(folder, path))
         return any(map(self._match, (path, path.rpartition("/")[2], whole, whole.rpartition("/")[2])))
+
+    def _may_lead(self, word: str) -> bool:
+        """A quick look at a word of a long text: where it is False, `_ignores` is False without a folder."""
+        odd = word[0] == "~" or "%" in word or word[:5].lower() == "file:"
+        return odd or self.hint(word) or os.path.isabs(word)  # noqa: PTH117 - for each word
 
     def _ignores(self, path: str, cwd: str = "") -> bool:
         """Whether a path, as it is written or where it leads, is ignored."""
@@ -415,8 +423,10 @@ def _is_link(folder: str, path: str) -> bool:
 def _real(path: str, cwd: str) -> str:
     """Where a link leads; "" for what is none, or is not there."""
     try:
+        if not os.path.isabs(os.path.join(cwd, path)):  # noqa: PTH117, PTH118 - for each word of a text
+            return ""
         whole = Path(cwd, path)
-        if not whole.is_absolute() or not whole.exists():  # one call; to follow each link takes many
+        if not whole.exists():  # one call; to follow each link takes many
             return ""
         real = os.path.realpath(whole)
     except (OSError, RuntimeError, ValueError):

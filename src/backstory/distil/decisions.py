@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from backstory.distil import phrases
 from backstory.distil.alternatives import is_known
 from backstory.distil.answers import Offers, answered
-from backstory.distil.matters import read as read_matter
+from backstory.distil.matters import read_matter
 from backstory.distil.prose import Sentence, content_words, once, sentences, shorten, subject
 from backstory.distil.story import Story, Turn
 from backstory.model import Draft, MemoryKind

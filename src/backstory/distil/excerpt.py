@@ -57,6 +57,7 @@ class Excerpt:
     lines: tuple[Line, ...]
     first_seq: int
     last_seq: int
+    branch: str = ""
 
     @property
     def text(self) -> str:
@@ -104,7 +105,8 @@ def excerpt(session: Session, events: Sequence[StoredEvent], through: int, room:
     told = set(own)
     later = [stored.seq for stored in events if _tells(stored, through) and stored.seq not in told]
     last = min([max(own), *(seq - 1 for seq in later)])
-    return Excerpt(tuple(line for place, line in enumerate(lines) if place in kept), min(own), last)
+    shown = tuple(line for place, line in enumerate(lines) if place in kept)
+    return Excerpt(shown, min(own), last, session.branch)
 
 
 def extent(text: str) -> int:

@@ -80,7 +80,7 @@ class Matter:
     fact: Valued | None = None
 
 
-def read(text: str) -> Matter:
+def read_matter(text: str) -> Matter:
     """Take a decision apart; its reason tells nothing of the matter."""
     said = _ALSO_CALLED.sub("", REASON.split(text, maxsplit=1)[0][:_LONGEST]).strip()
     words = telling(said)

@@ -218,11 +218,13 @@ def _last_runs(operation: Operation, events: Sequence[StoredEvent]) -> Iterator[
 def same(one: Draft | Memory, other: Draft | Memory) -> bool:
     """Whether two texts of one kind say the same; fewer words are enough if they rest on the same event."""
     names, other_names = set(_NAME.findall(one.text.lower())), set(_NAME.findall(other.text.lower()))
-    if one.kind is not other.kind or (names and other_names and names.isdisjoint(other_names)):
+    there = not set(one.sources).isdisjoint(other.sources)
+    # elsewhere one name in common is not enough, where each has one of its own
+    apart = names.isdisjoint(other_names) if there else names - other_names and other_names - names
+    if one.kind is not other.kind or (names and other_names and apart):
         return False
     words, others = _words(one.text), _words(other.text)
     shared = len(words & others) / max(len(words), len(others), 1)
-    there = not set(one.sources).isdisjoint(other.sources)
     return shared >= (_SAME_THERE if there else _SAME)
 
 

@@ -132,7 +132,7 @@ class Evidence:
     memories: Mapping[str, Memory]
 
 
-def read(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
+def read_operations(answer: Mapping[str, Any], evidence: Evidence) -> list[Operation]:
     """The operations of an answer; a ValueError that says what is wrong if it has another shape."""
     session, given = answer.get("session"), answer.get("operations", [])
     if not isinstance(session, Mapping) and not isinstance(answer.get("operations"), list):
@@ -215,10 +215,13 @@ def _checked(
     proof = [stored for stored in evidence.events if stored.id in cited][:_CITED]
     before = "\n".join(f"{memory.text}\n{memory.reason}" for memory in about).lower()
     names = [name for name in _names(text) if not _has(before, name)]
-    unseen = [name for name in names if not _has(_log(evidence.events), name)]
+    log = _shown(evidence.events, evidence.excerpt)
+    unseen = [name for name in names if not _has(log, name) and not _either(log, name)]
     acted = any(stored.event.action in (Action.EDIT, Action.WRITE, Action.RUN) for stored in proof)
-    seen = _log(stored for stored in evidence.events if stored.event.kind in (Kind.TOOL, Kind.PROMPT))
-    unproved = [name for name in names if acted and name not in unseen and not _has(seen, name)]
+    done = [stored for stored in evidence.events if stored.event.kind in (Kind.TOOL, Kind.PROMPT)]
+    seen = _shown(done, evidence.excerpt)
+    proved = [name for name in names if _has(seen, name) or _either(seen, name)]
+    unproved = [name for name in names if acted and name not in unseen and name not in proved]
     if not unproved and not unseen and _is_elsewhere(names, proof):
         unproved = names
     return Operation(
@@ -252,16 +255,36 @@ def _names(text: str) -> list[str]:
     return [name for name in found if name not in _SHORTHANDS]
 
 
+def _shown(events: Iterable[StoredEvent], told: Excerpt) -> str:
+    """The log of events, and how an excerpt shows them: with paths as seen from the session's folder."""
+    some = list(events)
+    ids = {stored.id for stored in some}
+    lines = "\n".join(line.text for line in told.lines if not ids.isdisjoint(line.events))
+    return f"{_log(some)}\n{told.branch}\n{lines}".lower()
+
+
 def _log(events: Iterable[StoredEvent]) -> str:
     return "\n".join(f"{stored.event.target}\n{stored.event.text}" for stored in events).lower()
 
 
 def _has(log: str, name: str) -> bool:
-    """Whether a name stands in a log; its placeholders stand for anything within a line."""
+    """Whether a name stands in a log; its placeholders stand for anything within a line.
+
+    Of a command its words may stand apart: models leave out what does not matter ("cargo update --precise").
+    """
     parts = [part for part in _PLACEHOLDER.split(name) if part.strip()]
-    if len(parts) == 1 or not parts:
-        return not parts or parts[0].strip() in log
-    return any(_in_order(parts, line) for line in log.split("\n") if parts[0].strip() in line)
+    if len(parts) == 1 and parts[0].strip() in log:
+        return True
+    words = [word for part in parts for word in part.split()]
+    if len(words) < 2:
+        return not words or words[0] in log
+    return any(_in_order(words, line) for line in log.split("\n") if words[0] in line)
+
+
+def _either(log: str, name: str) -> bool:
+    """Whether a name is two others with a stroke between them, as in "Ash/Oban": no path."""
+    one, stroke, other = name.partition("/")
+    return bool(stroke) and "." not in name and "/" not in other and one in log and other in log
 
 
 def _in_order(parts: Sequence[str], line: str) -> bool:

@@ -17,7 +17,7 @@ from backstory.distil.decisions import (
     TROUBLE,
     USER_CHOICE,
 )
-from backstory.distil.matters import read
+from backstory.distil.matters import read_matter
 from backstory.distil.prose import sentences
 from backstory.model import MemoryKind
 
@@ -99,7 +99,7 @@ def _settles(text: str) -> bool:
 
     "From now on" only dates it; without it, what is so and nobody does ("Auth uses JWT") is told only.
     """
-    said = read(text)
+    said = read_matter(text)
     if said.back or said.undoes:
         return True
     if said.gone and (CONTRAST.search(text) or _PEOPLE.search(text) or any(map(kinds, said.gone))):

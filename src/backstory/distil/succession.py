@@ -15,7 +15,7 @@ from enum import Enum
 from functools import lru_cache
 
 from backstory.distil.alternatives import kinds, side_by_side, tongues
-from backstory.distil.matters import Matter, given_up, read
+from backstory.distil.matters import Matter, given_up, read_matter
 from backstory.distil.terms import telling
 
 
@@ -249,7 +249,9 @@ def successions(
     A chain of them ends in the newest; what was taken up again is in force again. `may` says of two ids
     whether the older gives way to the newer at all.
     """
-    read_as = [(mid, read(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))]
+    read_as = [
+        (mid, read_matter(text)) for mid, _, text in sorted(decisions, key=lambda each: (each[1], each[0]))
+    ]
     found: dict[str, str] = {}
     standing: dict[object, set[int]] = defaultdict(set)
     given_up: dict[int, list[frozenset[str]]] = {}

@@ -96,5 +96,10 @@ def _embedder(settings: Settings, seconds: float) -> Embedder:
     from backstory.embed.http_embedder import endpoint
 
     return endpoint(
-        settings.embed_provider, settings.embed_url, settings.embed_model, settings.embed_key_env, seconds
+        settings.embed_provider,
+        settings.embed_url,
+        settings.embed_model,
+        settings.embed_key_env,
+        seconds,
+        tuple(map(int, settings.model_local_users)),
     )

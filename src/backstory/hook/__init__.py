@@ -24,6 +24,7 @@ token_shapes.py          rows for tokens that a service marks by a prefix or a s
 context_shapes.py        rows for secrets that what stands around them tells: commands, sentences, files
 command_shapes.py        rows for secrets that stand in a certain place of a command
 argument_shapes.py       rows for drawn values that are given to a telling name or call
+config_shapes.py         rows for secrets that the syntax of one kind of file or command gives
 context_validators.py    whether what those have matched is a secret
 secret_columns.py        secrets in columns: tables, CSV, INSERT statements, Kubernetes Secrets
 secret_names.py          which identifiers name a secret

@@ -223,11 +223,32 @@ def user_password(match: "re.Match[str]") -> int:
     return argument_password(match)
 
 
+def decoded_key(match: "re.Match[str]") -> int:
+    """A drawn literal that is decoded where a key is made."""
+    before = match.string[max(0, match.start() - 60) : match.start()].rpartition("\n")[2].lower()
+    named = any(word in before for word in ("key", "secret", "token", "password", "salt", "hmac"))
+    return random_value(match) if named else 0
+
+
+def cell_beside(match: "re.Match[str]") -> int:
+    """The cell of an HTML table behind one that names a secret."""
+    before = (
+        match.string[max(0, match.start() - 40) : match.start()]
+        .removesuffix("/")
+        .removesuffix("<")
+        .rpartition(">")[2]
+        .strip(" :\t\r\n\\")
+        .lower()
+    )
+    named = before.endswith(("password", "passphrase", "secret", "token", "api key", "api_key", "apikey"))
+    return match.end(1) if named and looks_secret(match[1], True, quoted=True) else 0
+
+
 def here_string(match: "re.Match[str]") -> int:
     """What `<<<` gives to a command that asks for a password."""
     before = match.string[max(0, match.start() - 120) : match.start()].rpartition("\n")[2].lower()
     asks = "sudo -s" in before or any(
-        word in before for word in ("passw", "secret", "token", "login", "kinit")
+        word in before for word in ("passw", "secret", "token", "login", "kinit", "cryptsetup", "luksopen")
     )
     return quoted_password(match) if asks else 0
 

@@ -19,6 +19,7 @@ name=$home/spool/$BACKSTORY_AGENT.$BACKSTORY_EVENT.$PPID.$$
 file=$name
 serial=0
 lost=open # at which step the payload would be lost; empty when all of it is in the file
+unended=  # all of it is there, and only the trailer is missing
 answers=  # the agent waits for what we print
 wakes=    # a worker should look at the spool
 note=     # on what the memory may have a note: a prompt, before a tool, after its failure
@@ -56,9 +57,9 @@ mark() {
         @MV@ "$home/hook/spare" "$file.$1.fail" 2>/dev/null
 }
 
-# The last thing this shell does, after a failed fork too. In braces: where this file is cut off behind the word,
-# a bare `trap` would print.
-{ trap '[ -z "$lost" ] || mark "$lost"; exit 0' EXIT; }
+# The last thing this shell does, after a failed fork too, or where a list was cut off that `prepared` reads: then
+# the payload still gets its trailer. In braces: where this file is cut off behind the word, a bare `trap` would print.
+{ trap '[ -z "$lost" ] || mark "$lost"; [ -z "$unended" ] || { printf "\\036" >>"$file"; } 2>/dev/null; exit 0' EXIT; }
 
 # The trailer byte says that the writer finished. An answering hook writes it later, see below.
 spool() {
@@ -152,7 +153,9 @@ prepared() {
     list=$ready/.$BACKSTORY_AGENT.$BACKSTORY_EVENT
     [ -f "$list" ] && nothing_waits && starts_plainly || return 1
     answer=
-    . "$list"
+    unended=1
+    . "$list" 2>/dev/null
+    unended=
     [ "$answer" ] && [ "${TZ-}" = "$zone" ] || return 1
     answer=$home/briefs/ready/$answer # it is as old as its day will be, and then
     [ -s "$answer" ] && [ ! "$file" -nt "$answer" ] || return 1

@@ -7,13 +7,13 @@ it is needed. The judge is the name of a function in validators.py or pii.py, wh
 versions escape.
 
 No anchor holds a character that JSON may escape: a raw JSON document can be checked unparsed.
-Four more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
+Five more files hold rows: token_shapes.py those of services, context_shapes.py those that only their
 surroundings tell, command_shapes.py those that the words of a command tell, argument_shapes.py those that
-a name or a call tells to which they are given. Nothing else is imported here: the hook loads this file
-while an agent waits.
+a name or a call tells to which they are given, config_shapes.py those that the syntax of a file tells.
+Nothing else is imported here: the hook loads this file while an agent waits.
 """
 
-from backstory.hook import argument_shapes, command_shapes, context_shapes, token_shapes
+from backstory.hook import argument_shapes, command_shapes, config_shapes, context_shapes, token_shapes
 
 # Of the names of secrets: see secret_names.py.
 STEMS = ("pass", "pwd", "secret", "token", "cred", "auth", "key")
@@ -410,6 +410,7 @@ ROWS: tuple[Row, ...] = (
     *(Row(*row) for row in context_shapes.ROWS),
     *(Row(*row) for row in command_shapes.ROWS),
     *(Row(*row) for row in argument_shapes.ROWS),
+    *(Row(*row) for row in config_shapes.ROWS),
     Row(
         "email",
         ("@",),

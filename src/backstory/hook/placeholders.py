@@ -93,6 +93,9 @@ def _closed(text: str, at: int) -> bool:
     return ")" in line or line.endswith((",", "(", "{", "[", "+", "\\")) or len(line) > 300
 
 
+PASSPHRASE_WORD = 4  # letters of each of its two words or more
+
+
 class Grain:
     """How a value is made up: what tells random strings and passwords from words and identifiers."""
 
@@ -168,7 +171,14 @@ def looks_secret(value: str, human: bool, quoted: bool) -> bool:
         return bool(quoted and grain.special and grain.digits and grain.letters) or grain.scattered()
     if not quoted and not grain.special and ("pass" in value.lower() or "pwd" in value.lower()):
         return False  # password=password2 is a variable
-    return grain.chosen(quoted)
+    return grain.chosen(quoted) or _is_passphrase(value)
+
+
+def _is_passphrase(value: str) -> bool:
+    """`sunny-otter-88`: words and a number, joined by hyphens."""
+    parts = value.split("-")
+    words = [part for part in parts if part.isalpha() and len(part) >= PASSPHRASE_WORD]
+    return len(words) > 1 and len(words) + sum(map(str.isdigit, parts)) == len(parts) > len(words)
 
 
 SHORTEST_NAME_WORD = 3

@@ -57,7 +57,7 @@ PASS_OF = listed(
     """
     db database sql mysql mariadb postgres postgresql pg mongo redis rabbit rabbitmq mq smtp mail email imap
     ftp sftp ssh ldap http proxy vnc wifi wpa user login auth admin root sudo keystore truststore vault
-    registry docker app api service basic become ansible
+    registry docker app api service basic become ansible default guest
     """
 )
 # tokens of tokenizers, parsers and pagers

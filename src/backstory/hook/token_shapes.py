@@ -33,7 +33,7 @@ _PREFIXES = """
 _WORD_PREFIXES = """
     test_ live_ key_ key- api- API- sdk- mob- secret_ secret- token_ token- tok_ apikey_ apikey-
     api_key_ access_token_ pat_ sess- sk_ pk_ re_ md- fw_ rnd_ retool_ hcp_ fc- pa- pul- ico- EXO EAA
-    cio dose K00 aio_ db- fk- BSA
+    ak_ cio dose K00 aio_ db- fk- BSA
 """
 # Services name a token `ory_pat_…`, `apify_api_…`: the kind stands between the service's name and what was drawn.  # noqa: E501
 KINDS = tuple(

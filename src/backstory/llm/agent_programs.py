@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from backstory.file_reader import read_text
-from backstory.llm.model_provider import Access, Question, Reply, Trouble, Unready
+from backstory.llm.model_provider import Access, Question, Reply, Trouble, Unready, tokens_told
 from backstory.program_lookup import find_program, trusted_path
 
 # All that a child is told of our environment; an agent's own variables would make it think it is inside one.
@@ -142,8 +142,8 @@ def _claude_read(out: str, folder: Path) -> Reply:
         )
     return Reply(
         str(told.get("result") or ""),
-        sum(_count(usage, name) for name in names),
-        _count(usage, "output_tokens"),
+        sum(tokens_told(usage.get(name)) for name in names),
+        tokens_told(usage.get("output_tokens")),
         cut=told.get("stop_reason") == "max_tokens",
     )
 
@@ -165,7 +165,7 @@ def _codex_words(access: Access, question: Question, folder: Path) -> list[str]:
         "--ephemeral", "--ignore-user-config", "--ignore-rules",
         "--output-last-message", str(folder / _LAST), "--cd", str(folder),
         "-c", f"instructions={json.dumps(question.system)}",
-        "-c", "mcp_servers={}",
+        "-c", "mcp_servers={}", "-c", "project_doc_max_bytes=0",  # /tmp may hold another user's AGENTS.md
     ]  # fmt: skip
     for feature in _CODEX_FEATURES:
         words += ["-c", f"features.{feature}=false"]
@@ -193,16 +193,11 @@ def _codex_read(out: str, folder: Path) -> Reply:
         text = read_text(folder / _LAST)
     except OSError:
         text = ""
-    return Reply(text, _count(usage, "input_tokens"), _count(usage, "output_tokens"))
+    return Reply(text, tokens_told(usage.get("input_tokens")), tokens_told(usage.get("output_tokens")))
 
 
 def _given(**values: str) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0
 
 
 def _last_object(lines: Iterable[str], kind: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import LATER, Access, Question, Reply, Trouble
+from backstory.llm.model_provider import LATER, Access, Question, Reply, Trouble, tokens_told
 
 _VERSION = "2023-06-01"
 _CUT = ("max_tokens", "model_context_window_exceeded")
@@ -45,7 +45,8 @@ class Anthropic:
         if told:
             body["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
         headers = {"x-api-key": self._access.key, "anthropic-version": _VERSION}
-        return json_post.post_json(self._url, headers, body, self._access.seconds, self._access.key)
+        access = self._access
+        return json_post.post_json(self._url, headers, body, access.seconds, access.key, users=access.users)
 
     def _read(self, told: Any) -> Reply:
         json_post.raise_if_error(told, self._where, self._access.key)
@@ -55,8 +56,8 @@ class Anthropic:
             stopped = told.get("stop_reason")
             reply = Reply(
                 text,
-                sum(int(usage.get(name) or 0) for name in _READ),
-                int(usage.get("output_tokens") or 0),
+                sum(tokens_told(usage.get(name)) for name in _READ),
+                tokens_told(usage.get("output_tokens")),
                 cut=stopped in _CUT,
             )
         except (KeyError, TypeError, AttributeError, ValueError):

@@ -8,7 +8,7 @@ models off, or lowers a cap, stops a worker that is in the middle of asking.
 import json
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from backstory import clock
@@ -105,6 +105,8 @@ class Governor:
             self._store.ledger.open(call)
         try:
             reply = provider.ask(question)
+            # halves of characters, which JSON can spell, are no text that can be kept
+            reply = replace(reply, text=reply.text.encode("utf-8", "replace").decode())
             _raise_if_useless(provider, question, reply, inward)
         except Trouble as trouble:
             took = (call.tokens_in, 0) if trouble.sent else (0, 0)

@@ -2,7 +2,7 @@
 
 Connecting, sending, and an answer that comes in drops count: a socket's own timeout begins anew with every
 byte, so a timer closes the connection at the deadline. Redirects are not followed: a key goes to the address
-that the user wrote, and nowhere else.
+that the user wrote, and nowhere else. Nothing is sent to another user of this machine (`peers.py`).
 """
 
 import contextlib
@@ -12,13 +12,14 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm.model_provider import Question, Trouble, is_near
+from backstory.peers import other_server
 
 _LARGEST = 4_000_000
 _EXCERPT = 300
@@ -45,11 +46,18 @@ class Answer:
 
 
 def post_json(
-    url: str, headers: Mapping[str, str], body: Any, seconds: float, secret: str = "", section: str = "model"
+    url: str,
+    headers: Mapping[str, str],
+    body: Any,
+    seconds: float,
+    secret: str = "",
+    section: str = "model",
+    users: Collection[int] = (),
 ) -> Answer:
     """Send JSON and read the answer within so many seconds; whatever goes wrong is a Trouble.
 
     `secret` is the key, which is not sent unencrypted; `section` is the section of the settings to check.
+    `users` are other users of this machine who may be sent it.
     """
     parts = urlsplit(url)
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
@@ -65,6 +73,8 @@ def post_json(
         with _deadline(connection, seconds) as late:
             try:
                 path = parts.path + (f"?{parts.query}" if parts.query else "")
+                connection.connect()
+                refuse_other_users(connection.sock, where, users)
                 connection.request("POST", path, data, {"Content-Type": "application/json", **headers})
                 response = connection.getresponse()
                 answer = response.read(_LARGEST + 1)
@@ -100,6 +110,18 @@ def raise_for_status(answer: Answer, where: str, secret: str = "") -> None:
     if answer.status == 400 and "context" in said:
         advice = "its context is too small for the question: see docs/models.md, or lower model.call_tokens"
     raise Trouble(f"{where} answered {answer.status}: {advice}", answer.retry_after, sent=False, said=said)
+
+
+def refuse_other_users(connection: socket.socket, where: str, users: Collection[int] = ()) -> None:
+    """Raise a Trouble if another user of this machine is at the other end, who is not among `users`."""
+    own, server = connection.getsockname(), connection.getpeername()
+    uid = other_server((own[0], own[1]), (server[0], server[1]), users)
+    if uid is not None:
+        raise Trouble(
+            f"{where} is served by another user of this machine (uid {uid}), who could read what is sent: "
+            "start your own, have it run as an account of the system, or name the user in model.local_users",
+            sent=False,
+        )
 
 
 def raise_if_error(told: Any, where: str, secret: str = "") -> None:

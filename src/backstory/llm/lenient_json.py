@@ -4,12 +4,15 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,40}[^\S\n]*+\n(.*?)```", re.S)
 # Brackets, and the texts in which they mean nothing.
 _MARKS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[][{}]', re.S)
 _PAIRS, _CLOSING = {"{": "}", "[": "]"}, ("}", "]")
+_MOST_FENCES = 20
+_HALF = "\\ud"
 _COMMA = re.compile(r",(\s*[}\]])")
 _THOUGHT = "</think>"  # ends what some models send in front of their answer
 _BRACES = 50  # so many of them are tried as the beginning of an object
@@ -25,6 +28,14 @@ def read_object(text: str) -> dict[str, Any]:
     text = text.rpartition(_THOUGHT)[2]
     if not text.strip():
         raise Unusable("the answer is empty")
+    if (found := _found(text)) is None:
+        raise Unusable("the answer is not one JSON object")
+    if _HALF in text.lower():  # halves of characters, which JSON can spell, are no text that can be kept
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
+
+
+def _found(text: str) -> dict[str, Any] | None:
     for piece in _pieces(text):
         for attempt in (piece, _COMMA.sub(r"\1", piece)):
             try:
@@ -33,9 +44,7 @@ def read_object(text: str) -> dict[str, Any]:
                 continue
             if isinstance(found, dict):
                 return found
-    if (found := _whole_items(text) or _last_object(text)) is not None:
-        return found
-    raise Unusable("the answer is not one JSON object")
+    return _whole_items(text) or _last_object(text)
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
@@ -55,17 +64,18 @@ def _whole_items(text: str) -> dict[str, Any] | None:
     """What of an object that breaks off, or goes wrong, is whole: up to the last list or object that ends."""
     begin = text.find("{")
     stack: list[str] = []
-    end, closing = 0, ""
+    end = depth = 0
     for mark in _MARKS.finditer(text, max(begin, 0)):
         if (found := mark.group()) in _PAIRS:
             stack.append(_PAIRS[found])
         elif found in _CLOSING:
-            if not stack or stack.pop() != found:
+            if len(stack) < 2 or stack[-1] != found:
                 break
-            if stack:
-                end, closing = mark.end(), "".join(reversed(stack))
+            stack.pop()
+            end, depth = mark.end(), len(stack)
     if not end:
         return None
+    closing = "".join(reversed(stack[:depth]))
     try:
         told = json.loads(_COMMA.sub(r"\1", text[begin:end] + closing))
     except (ValueError, RecursionError):
@@ -75,7 +85,7 @@ def _whole_items(text: str) -> dict[str, Any] | None:
 
 def _pieces(text: str) -> Iterator[str]:
     yield text
-    yield from _FENCE.findall(text)
+    yield from (found[1] for found in islice(_FENCE.finditer(text), _MOST_FENCES))
     begin, end = text.find("{"), text.rfind("}")
     if 0 <= begin < end:
         yield text[begin : end + 1]

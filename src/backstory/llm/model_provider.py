@@ -13,6 +13,7 @@ from backstory.errors import Failed
 from backstory.settings import Settings
 
 Schema = dict[str, Any]
+_MOST_TOKENS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,12 @@ class Reply:
 # So many seconds are waited after a model declined, or could not answer as it was asked: it will not in a
 # moment either, and every try is paid for.
 LATER = 3_600.0
+
+
+def tokens_told(value: object) -> int:
+    """A number of tokens as a provider tells it; 0 if it tells none that can be."""
+    fits = isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS
+    return int(value) if fits else 0  # type: ignore[call-overload]
 
 
 class Trouble(Failed):
@@ -88,6 +95,7 @@ class Access:
     key: str = ""
     seconds: float = 60.0
     folders: tuple[str, ...] = ()  # of projects: no program that lies in one is started
+    users: tuple[int, ...] = ()  # of this machine, beside this one, who may be sent questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +180,14 @@ def provider(settings: Settings, purpose: str, folders: Iterable[str] = ()) -> P
         key,
         answer_seconds(settings),
         tuple(folders),
+        local_users(settings),
     )
     return row.make(access)
+
+
+def local_users(settings: Settings) -> tuple[int, ...]:
+    """Other users of this machine who may serve a model."""
+    return tuple(map(int, settings.model_local_users))
 
 
 def missing_here(settings: Settings) -> str:
@@ -217,6 +231,7 @@ def out_of_reach(settings: Settings, folders: Iterable[str] = ()) -> str:
     import socket  # of all commands only doctor looks (8 ms)
     from urllib.parse import urlsplit
 
+    from backstory.llm.json_post import refuse_other_users
     from backstory.program_lookup import find_program
 
     row = PROVIDERS[settings.model_provider]
@@ -227,7 +242,10 @@ def out_of_reach(settings: Settings, folders: Iterable[str] = ()) -> str:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        socket.create_connection((host, port), _CONNECT_SECONDS).close()
+        with socket.create_connection((host, port), _CONNECT_SECONDS) as connection:
+            refuse_other_users(connection, url, local_users(settings))
     except (OSError, ValueError) as error:
         return f"{url} takes no connection ({getattr(error, 'strerror', None) or error})"
+    except Trouble as error:
+        return str(error)
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import Access, Question, Reply, Schema, Trouble
+from backstory.llm.model_provider import Access, Question, Reply, Schema, Trouble, tokens_told
 from backstory.llm.prices import token_estimate
 
 # Another length loads the model anew: so there are few of them.
@@ -53,15 +53,16 @@ class Ollama:
             body["format"] = shape
         key = self._access.key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return json_post.post_json(self._url, headers, body, self._access.seconds, key)
+        seconds, users = self._access.seconds, self._access.users
+        return json_post.post_json(self._url, headers, body, seconds, key, users=users)
 
     def _read(self, told: Any) -> Reply:
         json_post.raise_if_error(told, self._where, self._access.key)
         try:
             return Reply(
                 str(told["message"]["content"]),
-                int(told.get("prompt_eval_count") or 0),
-                int(told.get("eval_count") or 0),
+                tokens_told(told.get("prompt_eval_count")),
+                tokens_told(told.get("eval_count")),
                 cut=told.get("done_reason") == "length",
             )
         except (KeyError, TypeError, AttributeError, ValueError):

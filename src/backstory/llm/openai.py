@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backstory.llm import json_post
-from backstory.llm.model_provider import LATER, Access, Question, Reply, Trouble
+from backstory.llm.model_provider import LATER, Access, Question, Reply, Trouble, tokens_told
 
 
 class OpenAI:
@@ -47,7 +47,8 @@ class OpenAI:
             body["response_format"] = {"type": "json_schema", "json_schema": shape}
         key = self._access.key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return json_post.post_json(self._url, headers, body, self._access.seconds, key)
+        seconds, users = self._access.seconds, self._access.users
+        return json_post.post_json(self._url, headers, body, seconds, key, users=users)
 
     def _read(self, told: Any) -> Reply:
         json_post.raise_if_error(told, self._where, self._access.key)
@@ -59,8 +60,8 @@ class OpenAI:
             usage = told.get("usage") or {}
             reply = Reply(
                 text,
-                int(usage.get("prompt_tokens") or 0),
-                int(usage.get("completion_tokens") or 0),
+                tokens_told(usage.get("prompt_tokens")),
+                tokens_told(usage.get("completion_tokens")),
                 cut=ended == "length",
             )
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):

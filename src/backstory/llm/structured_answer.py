@@ -68,4 +68,4 @@ def _read(store: Store, asked: GovernedReply, read: Callable[[dict[str, Any]], T
 def _unusable(store: Store, asked: GovernedReply, error: ValueError, clean: Callable[[str], str]) -> None:
     log.warning("an answer (%s) cannot be used: %s", asked.call_id, error)
     with store.transaction():
-        store.ledger.unusable(asked.call_id, f"{error}; it began: {clean(asked.reply.text[:200])}")
+        store.ledger.unusable(asked.call_id, f"{error}; it began: {clean(asked.reply.text)[:200]}")

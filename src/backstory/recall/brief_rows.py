@@ -40,8 +40,11 @@ _SEVERAL = 2
 _COMMAND_DAYS = 90
 _RECENT_MS = 30 * 86_400_000
 # What a start is told first. Statements have about 0.3 to 1; a pinned memory comes before everything.
-_PINNED, _OUTCOME, _OPEN, _WANTED, _RETURNS = 3.0, 2.0, 0.9, 0.9, 0.8
+_PINNED, _OUTCOME, _RETURNS, _WANTED, _OPEN = 3.0, 2.0, 1.2, 1.1, 0.9
 _SHARED_COMMANDS, _DECIDED, _NOTED = 0.7, 0.4, 0.3
+# What a model has chosen to say, beside what the sentence itself is worth; a fact of the code less; and what
+# each time adds that it came up again, up to so many.
+_CHOSEN, _CHOSEN_FACT, _AGAIN, _MANY = 0.3, 0.1, 0.05, 3
 _LONGEST = 360  # characters of a row that is no outcome
 _REPEATS = 0.25  # of a statement's words that a better row has: then it says little new
 _TELLING = (
@@ -204,21 +207,25 @@ def _memories(
             and (_judged(memory) or not written.says(memory.text))
             and not (section == "failed" and _told_by(histories, memory))
         ]
-        for memory in _distinct(_by_weight(found))[:limit]:
-            if value := _worth_of(memory, around, recent):
-                if not _judged(memory):
-                    value *= usefulness(store, memory, done).factor
-                yield standing.row(section, memory) | {"worth": value}
+        worths = {memory.id: _worth_of(memory, around, recent) for memory in found}
+        worth_it = _by_weight([memory for memory in found if worths[memory.id]])
+        for memory in sorted(_distinct(worth_it), key=lambda each: -worths[each.id])[:limit]:
+            value = worths[memory.id] * (1.0 if _judged(memory) else usefulness(store, memory, done).factor)
+            yield standing.row(section, memory) | {"worth": value}
 
 
 def _worth_of(memory: Memory, around: worth.Surroundings, recent: set[str]) -> float:
     """What a memory is worth; 0 if it is not told.
 
     The user's words count most. What failed and was mended by editing, and what only an agent said, is the
-    last session's business: in older sessions it is development, not knowledge.
+    last session's business: in older sessions it is development, not knowledge. What a model has chosen to
+    keep is knowledge, however old it is.
     """
     if _judged(memory):
         return _PINNED
+    if memory.tier is Tier.MODEL:  # also what it quotes of the user: much of that was for the moment
+        chosen = _CHOSEN_FACT if memory.kind is MemoryKind.FACT else _CHOSEN
+        return chosen + _AGAIN * min(memory.seen - 1, _MANY) + worth.worth(as_statement(memory), around)
     if speaker(memory.said_by) is Speaker.USER and memory.kind in _WORDS:
         return _DECIDED if memory.kind is MemoryKind.DECISION else _WANTED
     if memory.kind is MemoryKind.LESSON and not memory.files and len(memory.text) <= _LONGEST:

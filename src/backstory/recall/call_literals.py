@@ -4,6 +4,9 @@ Before a tool call the hook's shell runs one `grep` with these literals over the
 only if it finds one. They are of all projects together: which project a call belongs to is not known without
 Python, and a literal too many costs a few milliseconds, one too few a note. So each literal must appear
 however the agent's encoder writes JSON, and whatever a command's key leaves out (`hook/normalize.py`).
+
+What `grep` takes grows with all of them, at every call of every agent: so each is short, and where there are
+too many of them every call passes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +16,7 @@ from typing import Any
 from backstory.hook.normalize import INTERPRETERS
 
 # How literals are chosen, by number: a file of another one is made anew. No payload holds this line.
-_FORMAT = b"\x011\n"
+_FORMAT = b"\x012\n"
 # A payload with one of these is not filtered: encoders differ in what they write as \uXXXX and whether they
 # write \/, Python knows more spaces than a literal can name, and `./` alone is no part of a command's key.
 _UNFILTERED = (
@@ -22,9 +25,14 @@ _UNFILTERED = (
     *("\u2028", "\u2029", "\u202f", "\u205f", "\u3000"),
 )
 _ANY_PAYLOAD = "{"
+_DAMAGED = "surrogateescape"  # bytes of a damaged file come back as they were
 _DIFFERS = '"\\\ufffd'  # the last stands for bytes that were no UTF-8
 #: A word of at least so many characters is a literal by itself; shorter ones stand in too many texts.
 _TELLING = 7
+# So much of one is looked for, its end, which tells more of a path; and so many bytes of all together: grep
+# takes 10 ms for them, and what makes 6 MB of long commands took 5 s and 600 MB.
+_LONGEST = 40
+_MOST_BYTES = 64 * 1024
 # What may stand before the second word of two, besides the first one and a space: raw JSON, so an escape is
 # two characters. `./` before a word is left out of keys.
 _BEFORE = ("  ", "\\t", "\\t ", "./")
@@ -44,12 +52,24 @@ def call_literals(prepared: Mapping[str, Any]) -> set[str]:
             found |= _of_words(stem, _BEFORE, telling=len(stem) + 1)
     for edit in _with_notes(prepared.get("edits")):
         found.add(_longest(_runs(edit.partition("\n")[0])))
-    return found
+    return {literal[-_LONGEST:] for literal in found}
 
 
 def filter_file(literals: Iterable[str]) -> bytes:
-    """The literals as `grep -f` reads them."""
-    return _FORMAT + b"".join(text.encode() + b"\n" for text in (*_UNFILTERED, *sorted(literals)))
+    """The literals as `grep -f` reads them; where they are too many, one that every payload has."""
+    file = _FORMAT + b"".join(_line(text) for text in (*_UNFILTERED, *sorted(literals)))
+    return file if len(file) <= _MOST_BYTES else filter_file([_ANY_PAYLOAD])
+
+
+def with_literals(file: bytes, literals: Iterable[str]) -> bytes:
+    """A file that `filter_file` made, with these as well; itself if it knows them."""
+    known = set(file.removeprefix(_FORMAT).decode("utf-8", _DAMAGED).split("\n")) - {""}
+    new = known.union(literals)
+    return file if _ANY_PAYLOAD in known or new == known else filter_file(new.difference(_UNFILTERED))
+
+
+def _line(text: str) -> bytes:
+    return text.encode("utf-8", _DAMAGED) + b"\n"
 
 
 def is_current(file: bytes) -> bool:

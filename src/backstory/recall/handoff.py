@@ -13,7 +13,7 @@ from typing import Any
 from backstory.agents import Agent
 from backstory.hook.brief_text import HANDLE, age_label
 from backstory.hook.sanitize import sanitized_line
-from backstory.model import LOST, Memory, MemoryKind, Session
+from backstory.model import Memory, MemoryKind, Session
 
 _ASK = "Go on with the work that these notes describe. Check them against the code first."
 # how the checkpoint names a part, the heading people read, the name that programs read
@@ -87,9 +87,7 @@ def _section(title: str, value: object) -> list[str]:
 
 def _command(target: Agent, session: Session, theirs: Session | None) -> str:
     """Where the work lies, then the agent: with the session that goes on, or with a new one."""
-    if theirs is not None and target.resume and not theirs.native_id.startswith(LOST):
-        start = target.resume.format(session=shlex.quote(theirs.native_id))
-    else:
-        start = target.surface.program if target.surface else target.name
+    start = target.resume_command(theirs.native_id) if theirs is not None else ""
+    start = start or (target.surface.program if target.surface else target.name)
     folder = (theirs or session).cwd
     return f"cd {shlex.quote(folder)} && {start}" if folder else start

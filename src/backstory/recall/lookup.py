@@ -31,7 +31,7 @@ from backstory.store.passage_reader import (
     reading,
     rejected,
     texts_of,
-    told,
+    told_passages,
 )
 from backstory.store.vectors import Vectors
 from backstory.typed_words import typed_words
@@ -177,7 +177,7 @@ class Lookup:
     def _said_in(self, episode: Episode, cosines: Mapping[int, float]) -> list[Fit]:
         """All that was said in an episode, in its order."""
         place = {row: number for number, row in enumerate(episode.rows)}
-        said = sorted(told(self._db, episode.rows, self._own), key=lambda each: place[each.row])
+        said = sorted(told_passages(self._db, episode.rows, self._own), key=lambda each: place[each.row])
         fits = {each.told.row: each for each in episode.fits}
         return [
             fits.get(each.row) or Fit(cosines.get(each.row, 0.0) + _prior(each), cosines.get(each.row), each)
@@ -204,7 +204,7 @@ class Lookup:
         )
         said: dict[tuple[str, int], list[Told]] = {}
         sames: dict[tuple[str, int], float] = {}
-        for each in told(self._db, list(likeness), self._own):
+        for each in told_passages(self._db, list(likeness), self._own):
             same, turn = (shared[each.row] / most + likeness[each.row]) / 2, (each.session_id, each.turn)
             if each.at > ended and each.form not in ("", "step") and same >= _SAME_MATTER:
                 said.setdefault(turn, []).append(each)
@@ -219,7 +219,7 @@ class Lookup:
         if len(rows) > _SHORT_TURN:
             rows = [row for row in rows if row in {each.row for each in passages}]
         place = {row: number for number, row in enumerate(rows)}
-        said = sorted(told(self._db, rows, self._own), key=lambda each: place[each.row])
+        said = sorted(told_passages(self._db, rows, self._own), key=lambda each: place[each.row])
         return [Fit(0.0, None, each) for each in said if each.form != "step"]
 
     def on_failure(self, command: str, error: str, most: int, room: int) -> list[Found]:
@@ -252,7 +252,7 @@ class Lookup:
         marked = marks(matches.ranks, cosines)
         found = [
             Fit(sum(marked.shares[each.row].values()) + _prior(each), cosines.get(each.row), each)
-            for each in told(self._db, marked.best(_READ), self._own)
+            for each in told_passages(self._db, marked.best(_READ), self._own)
             if each.status in _STANDS and (each.form or each.owner in self._memories)
         ]
         found.sort(key=lambda each: (-each.score, -each.told.at))

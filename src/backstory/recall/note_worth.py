@@ -1,17 +1,13 @@
 """How much a passage that was looked up is worth telling, though nobody asked for it.
 
-A weighted sum: how well it fits what is being done, what kind of text it is, and what it is made of. Names,
-rules and reasons speak for a passage, announcements and states of the moment against it.
+A weighted sum: how well it fits what is being done, what kind of text it is, and what it is made of. Names
+and rules speak for a passage, announcements and states of the moment against it.
 `bench/work/fit_notes.py` fits the weights on labelled projects and prints the table below; each project is
 judged with weights that were fitted without it. Hooks use this, so it imports little.
 """
 
 import re
 
-_REASON = re.compile(
-    r"\b(?:because|since|so that|therefore|due to|reason|caused?|turns out|but|fails?|failed|means?)\b|n't\b",
-    re.IGNORECASE,
-)
 _RULE = re.compile(
     r"\b(?:never|always|must|not|needs?|requires?|only|cannot|instead|rather|without|unless|until|before|first)\b",
     re.IGNORECASE,
@@ -51,7 +47,6 @@ WEIGHTS: dict[str, float] = {
     "moment": -0.155,
     "names": 0.119,
     "one": 0.023,
-    "reason": -0.013,
     "rule": 0.079,
     "score": 0.126,
     "short": 0.192,
@@ -65,7 +60,6 @@ def features(form: str, text: str, score: float, cosine: float) -> dict[str, flo
         f"form_{form}": 1.0,
         "score": score,
         "cosine": cosine,
-        "reason": min(len(_REASON.findall(text)), 3) / 3,
         "rule": min(len(_RULE.findall(text)), 3) / 3,
         "moment": min(len(_MOMENT.findall(text)), 3) / 3,
         "announced": bool(_ANNOUNCED.search(text)),

@@ -10,6 +10,7 @@ the literals in `briefs/before.literals` (`call_literals.py`): those of all prep
 
 import json
 import os
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from backstory.hook import normalize
 from backstory.hook.work_notes import KEYED, MOST, may_have_flags, met_before
 from backstory.model import Action, MemoryKind, Outcome
 from backstory.paths import Home
-from backstory.recall.call_literals import call_literals, filter_file, is_current
+from backstory.recall.call_literals import call_literals, filter_file, is_current, with_literals
 from backstory.recall.deeds import deeds
 from backstory.recall.lookup import Found, Lookup
 from backstory.recall.rows import Row, history_row, stamped
@@ -45,11 +46,13 @@ _STAMPS = 200  # files; a hook looks at those of the notes that it says
 # So many commands whose like failed are looked up ahead, the latest first; of each so many rows, so long.
 _STEMS, _ROWS, _ROOM = 40, 4, 1_200
 _SESSIONS = 200
+# The filter of calls is made anew after so long.
+_FILTER_SECONDS = 86_400
 # They are looked up again when there are so many times as many passages.
 _GROWN = 1.05
 
 
-def write(home: Home, store: Store, project_id: str) -> None:
+def write_notes(home: Home, store: Store, project_id: str) -> None:
     """Write a project's notes and their flags; without notes there are no files."""
     settings, _ = load_settings(home)
     project = store.projects.get(project_id)
@@ -57,16 +60,13 @@ def write(home: Home, store: Store, project_id: str) -> None:
     before = _read(path)
     value = _with_stems(home, store, notes(store, project_id), before)
     value["flags"] = _kinds(settings, value)
-    if call_literals(value) != call_literals(before):
-        home.call_literals.unlink(missing_ok=True)  # first: no note is to be said that it does not know
+    _let_pass(home, path, call_literals(value))  # first: no note is to be said that the filter does not know
     if value["notes"] or value["size"]:
         value["name"] = project.name if project else ""
         make_private_dir(home.notes)
         write_own(path, json.dumps(value, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
-    if not _has_current_literals(home):
-        _filter_calls(home)
     _flag_all(home, value["flags"], _roots(store, project_id))
 
 
@@ -80,17 +80,25 @@ def flag_again(home: Home, store: Store) -> None:
         _flag_all(home, value["flags"], _roots(store, path.stem))
 
 
-def _has_current_literals(home: Home) -> bool:
+def _let_pass(home: Home, path: Path, literals: set[str]) -> None:
+    """Let calls pass that hold one of a project's literals; `path` is where its notes will lie.
+
+    The filter holds those of all projects, and some that are not needed any more: it is made anew, of all
+    notes, only when it is a day old, was made by another version, or is away.
+    """
     try:
-        return is_current(read_bytes(home.call_literals))
+        file = read_bytes(home.call_literals)
+        age = time.time() - home.call_literals.stat().st_mtime
     except OSError:
-        return False
-
-
-def _filter_calls(home: Home) -> None:
-    """Leave what a payload must hold for any prepared note on a call, whichever project it is of."""
-    found = {literal for path in home.notes.glob("*.json") for literal in call_literals(_read(path))}
-    write_own(home.call_literals, filter_file(found))
+        file, age = b"", 0.0
+    fresh = is_current(file) and abs(age) < _FILTER_SECONDS
+    if fresh:
+        new = with_literals(file, literals)
+    else:
+        others = (each for each in home.notes.glob("*.json") if each != path)
+        new = filter_file(literals.union(*(call_literals(_read(each)) for each in others)))
+    if new != file or not fresh:
+        write_own(home.call_literals, new)
 
 
 def flagged(home: Home, folder: str) -> bool:

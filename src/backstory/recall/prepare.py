@@ -63,7 +63,7 @@ def project_file(home: Home, store: Store, project_id: str) -> None:
     } | stamped(rows, project.root if project else "", _STAMPS)
     write_own(home.briefs / f"{project_id}.json", json.dumps(value, ensure_ascii=False).encode())
     forgotten_file(home, store)
-    notes.write(home, store, project_id)
+    notes.write_notes(home, store, project_id)
 
 
 def forgotten_file(home: Home, store: Store, also: Iterable[str] = ()) -> None:

@@ -56,7 +56,7 @@ class _Made:
         return next((time for time, name in self.there if name == self.repository), 0)
 
 
-def write(home: Home, store: Store, project: str) -> None:
+def write_answers(home: Home, store: Store, project: str) -> None:
     """Finish the answers to plain starts in a project, and remove its others."""
     settings = session_brief.settings_file(str(home.root))
     kept: set[str] = set()

@@ -29,11 +29,6 @@ _FAILURE = re.compile(
     r"\b(?:fail|error|broke|crash|wrong|hang|warn|reject|refus|den[iy]|block|missing|conflict)", re.I
 )
 _REMEDY = re.compile(r"\b(?:fix|resolv|solution|workaround|works)", re.I)
-_CHAT = re.compile(
-    r"(?:let me|now|i'll|i will|i'm|good|great|perfect|ok|okay|looks|next|clean|all|here|want|would"
-    r"|shall|done|that's)\b",
-    re.I,
-)
 _HEADED = {
     "headed_errors": re.compile(r"error|fix|problem|issue|feedback|lesson|learn|cause|caveat|note", re.I),
     "headed_open": re.compile(r"pending|next|todo|remain|open|follow|current", re.I),
@@ -53,7 +48,6 @@ WEIGHTS: dict[str, float] = {
     "age": -0.085,
     "begins": 0.076,
     "cause": 0.093,
-    "chat": -0.087,
     "closes": 0.094,
     "cured_by_command": 0.313,
     "explained": 0.151,
@@ -135,7 +129,6 @@ def features(statement: Statement, around: Surroundings) -> dict[str, float]:
         "rule": min(len(_RULE.findall(text)), 2) / 2,
         "cause": bool(_CAUSE.search(text)),
         "remedy": bool(_REMEDY.search(text)),
-        "chat": bool(_CHAT.match(text)),
         "explains": ": " in text or "—" in text or "→" in text,
         "begins": statement.place == 0,
         "age": min(ago, 10) / 10,

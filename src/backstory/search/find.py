@@ -117,7 +117,7 @@ class _Search:
         meant = self._by_meaning(asked)
         best = self._ranked(asked, matches, meant)
         found = {one.found.owner: one.found for one in best}
-        sure = partial(relevance.of, question=asked)
+        sure = partial(relevance.strength, question=asked)
         fitting = best
         if self.floor:
             fits = relevance.answered(best, asked, meant.among)
@@ -147,10 +147,13 @@ class _Search:
         )
 
     def _deep(self, asked: Question, matches: Matches, hits: Sequence[Hit]) -> PayloadMatches:
-        """Names that the index does not know, or the word or two asked for, in what it leaves out."""
+        """Names that the index does not know, or the word or two asked for, in what it leaves out.
+
+        Where it knows one of the two, an output that has only the other one is no answer.
+        """
         names, absent = asked.unknown, set(matches.absent)
-        if not hits and len(asked.words) <= _LOOKED_UP:
-            names = tuple(word.text for word in asked.words if absent.issuperset(word.phrases))
+        if not hits and len(asked.words) <= _LOOKED_UP and absent.issuperset(asked.phrases):
+            names = tuple(word.text for word in asked.words)
         if not names:
             return PayloadMatches([], set(), whole=True)
         found = self.store.payload_scan.find(names, self.project_id, self.limit, _DEEP_SECONDS, self.filters)

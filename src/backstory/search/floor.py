@@ -4,7 +4,7 @@ Whoever searches the database asks
 
     best = ranking.ranked(...)                       # asked = question.question(text, now)
     floor.answered(best, asked)                      # whether the question has to do with what is remembered
-    floor.of(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
+    floor.strength(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
 
 What speaks for hits is counted in `evidence.py`, which notes with prompts use too; without vectors the words
 alone decide (`shares_enough`). The bar was chosen on questions put to the project that answers them, against
@@ -35,7 +35,7 @@ _LITTLE = 4  # words that are not small
 def answered(best: Sequence[Ranked], question: Question, among: int = 0) -> bool:
     """Whether the best hits, best first, found among so many passages, have to do with the question."""
     hits = best[:LOOKED_AT]
-    sure = [of(one, question) for one in hits]
+    sure = [strength(one, question) for one in hits]
     if 1.0 in sure or not any(one.cosine is not None for one in hits):
         return any(each >= FLOOR for each in sure)
     words = [word.text for word in question.words]
@@ -44,7 +44,7 @@ def answered(best: Sequence[Ranked], question: Question, among: int = 0) -> bool
     return enough(cosines, texts, words, among, known)
 
 
-def of(one: Ranked, question: Question) -> float:
+def strength(one: Ranked, question: Question) -> float:
     """How sure it is that a hit has to do with the question, from 0 to 1."""
     if all(word.text.strip(".:?") in SMALL for word in question.words):
         return 0.0  # they are in every text, and say nothing of what is sought

@@ -18,7 +18,7 @@ _SPAN = 0.3
 FORMS = {"commit": 0.08, "closing": 0.05, "step": 0.03, "prompt": -0.03}
 KINDS = {
     "turn": -0.1, "summary": -0.1, "next_step": -0.05, "session": -0.1,
-    "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.01, "preference": 0.02, "fact": 0.03,
+    "decision": 0.01, "lesson": 0.02, "attempt": 0.02, "command": 0.15, "preference": 0.02, "fact": 0.03,
 }  # fmt: skip
 
 

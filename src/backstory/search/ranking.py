@@ -17,6 +17,8 @@ from backstory.store.records import Found
 
 # What the best of its session, and of what stands beside it, counts for a passage: answers rarely come alone.
 _SESSION, _BESIDE = 0.3, 0.1
+# Where nothing was done, people talk to each other: what they ask says as much as how they close.
+_WORK = frozenset(("step", "commit"))
 _FOUND_BY = {
     (True, True): "words and meaning", (True, False): "words", (False, True): "meaning", (False, False): "",
 }  # fmt: skip
@@ -64,12 +66,13 @@ def ranked(
     own = {each.row: sum(marked.shares[each.row].values()) for each in candidates}
     session = _best_of({each.row: each.session_id for each in candidates}, own)
     beside = _beside(candidates, own)
+    forms = FORMS if any(each.form in _WORK for each in candidates) else {}
     for each in candidates:
         shares = {
             **marked.shares[each.row],
             "session": _SESSION * session[each.session_id],
             "beside": _BESIDE * beside[each.row],
-            "priors": _priors(each, question, here, now),
+            "priors": _priors(each, question, here, now, forms),
         }
         found.append(Ranked(each, shares, marked.cosines.get(each.row), sum(shares.values())))
     return sorted(found, key=lambda one: (-one.score, -one.found.at))
@@ -92,10 +95,12 @@ def _beside(candidates: Sequence[Found], scores: Mapping[int, float]) -> dict[in
     return found
 
 
-def _priors(found: Found, question: Question, here: Here, now: int) -> float:
+def _priors(
+    found: Found, question: Question, here: Here, now: int, forms: Mapping[str, float] = FORMS
+) -> float:
     """What speaks for a candidate before its words are looked at."""
     prior = _RECENT * math.exp(-max(now - found.at, 0) / (30 * _DAY_MS))
-    prior += FORMS.get(found.form, 0.0) if found.form else KINDS.get(found.kind, 0.0)
+    prior += forms.get(found.form, 0.0) if found.form else KINDS.get(found.kind, 0.0)
     if found.pinned:
         prior += 0.04
     if found.said_by == "user":

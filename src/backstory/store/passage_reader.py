@@ -61,7 +61,7 @@ def reading(path: str) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def told(connection: sqlite3.Connection, rows: Sequence[int], but: str = "") -> list[Told]:
+def told_passages(connection: sqlite3.Connection, rows: Sequence[int], but: str = "") -> list[Told]:
     """These passages, but for those of session `but` and of its sub-agents, and for what was forgotten."""
     found: list[Told] = []
     for start in range(0, len(rows), _AT_ONCE):

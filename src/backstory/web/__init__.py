@@ -3,7 +3,6 @@
 - `server`         binding, being the only one, doing the worker's work meanwhile, ending
 - `spool_watcher`  watching the spool, and calling a worker when something arrives
 - `connection`     a connection before its first request: whose it is, how long it may take to ask
-- `peers`          which user of this machine is at the other end
 - `browser`        opening the user's browser without telling anybody else the key
 - `server_record`  who serves this home, on which port; what proves that a program may ask
 - `auth`           who may come in: host, origin, token or cookie, how many writes; and the headers of safety

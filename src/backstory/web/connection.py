@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from backstory.web import peers
+from backstory import peers
 
 log = logging.getLogger(__name__)
 HEAD_SECONDS = 10.0

@@ -5,7 +5,6 @@ end; in a short one only routine steps do, failures and words stand open. A very
 """
 
 import itertools
-import shlex
 from collections.abc import Iterable, Sequence
 
 from backstory import clock
@@ -14,7 +13,7 @@ from backstory.app import App
 from backstory.attribution import doer
 from backstory.errors import SourceMissing
 from backstory.hook.brief_text import HANDLE, shorten
-from backstory.model import LOST, Event, Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
+from backstory.model import Event, Kind, Memory, MemoryKind, Outcome, Session, StoredEvent
 from backstory.present.plain_text import count_of, one_line, terminal_text
 from backstory.web.markup import Child, Html, h, join
 from backstory.web.pages import components, handle_page
@@ -126,9 +125,8 @@ def _head(session: Session, outcome: str, asked: PageRequest) -> Html:
 def _ways_on(session: Session) -> Html:
     """What one types to go on with it, each to be copied by a click."""
     agent = AGENTS.get(session.agent)
-    resume = agent.resume if agent is not None and not session.native_id.startswith(LOST) else ""
     commands = {
-        "resume it": resume.format(session=shlex.quote(session.native_id)),
+        "resume it": agent.resume_command(session.native_id) if agent is not None else "",
         "hand it over": f"backstory handoff --session {session.id[:HANDLE]}",
         "print it": f"backstory show {session.id[:HANDLE]}",
     }

@@ -4,6 +4,10 @@ Loopback is open to every user of the machine. Linux tells who owns a socket: at
 diagnostics, and where those are not to be had, slower, in /proc/net/tcp and tcp6. Where it tells, a
 connection whose owner cannot be told is refused: the client has closed its end, or half of it, so that nobody
 sees whose it is. Where neither is to be had (macOS, Windows, some sandboxes), the token alone decides.
+
+The other way round, whoever is first takes the port that a model is expected at, and would be sent sessions.
+So before anything is sent on this machine it is asked who serves there: this user, root and accounts of the
+system may, others only if they are named.
 """
 
 import ipaddress
@@ -11,12 +15,16 @@ import os
 import socket
 import struct
 import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 Address = tuple[str, int]
 State = tuple[int, int]  # what a socket is doing, and its owner
 
 _OPEN = 1  # only an open socket is told with its owner; a closed one seems to be root's
+_LISTENS = b"0A"
+# Accounts of people begin at the first; systemd's passing services have those between, `nobody` is behind.
+_FIRST_PERSON, _SERVICES = 1000, range(61_184, 65_535)
 
 # linux/netlink.h, sock_diag.h and inet_diag.h
 _SOCK_DIAG, _BY_FAMILY, _REQUEST, _ANY = 4, 20, 1, 0xFFFFFFFF
@@ -37,6 +45,35 @@ def is_stranger(client: Address, server: Address) -> bool:
     """Whether a connection is not known to be this user's, on a system that tells; root may do everything."""
     tells, uid = owner_of(client, server)
     return tells and uid not in (0, os.getuid(), os.geteuid())
+
+
+def other_server(own: Address, server: Address, known: Collection[int] = ()) -> int | None:
+    """The other user of this machine who serves at an address that we are connected to from `own`.
+
+    None if it is nobody else, one of the `known`, on another machine, or if the system does not tell. First
+    it is asked who listens: a socket that nobody has taken yet seems to be root's, and who stops listening
+    before that has taken the connection, or it is gone.
+    """
+    here, there = (_host(address) for address in (own, server))
+    if not there.is_loopback and here != there:
+        return None
+    own, server = (str(here), own[1]), (str(there), server[1])
+    owners = set(_listeners(server))
+    taken = _diagnosed(server, own)
+    if taken is None or taken[0] != _OPEN:
+        taken = _listed(server, own)
+    if taken is not None and taken[1]:
+        owners.add(taken[1])
+    return next((uid for uid in sorted(owners) if not _may_serve(uid) and uid not in known), None)
+
+
+def _may_serve(uid: int) -> bool:
+    return uid < _FIRST_PERSON or uid in _SERVICES or uid in (os.getuid(), os.geteuid())
+
+
+def _host(address: Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    host = ipaddress.ip_address(address[0].partition("%")[0])
+    return getattr(host, "ipv4_mapped", None) or host
 
 
 def owner_of(client: Address, server: Address) -> tuple[bool, int | None]:
@@ -79,6 +116,22 @@ def _listed(client: Address, server: Address) -> State | None:
         if (found := _row(table, f" {row} ".encode())) is not None:
             return found
     return None
+
+
+def _listeners(server: Address) -> Iterator[int]:
+    """Who listens at an address, or at all of this machine's under that port."""
+    packed = ipaddress.ip_address(server[0]).packed
+    own = [packed] if len(packed) > _WORD else [packed, _MAPPED + packed]
+    places = {_printed(each, server[1]).encode() for each in (*own, bytes(_WORD), bytes(_ADDRESS))}
+    for table in _TABLES:
+        try:
+            rows = table.read_bytes().splitlines()[1:]
+        except OSError:
+            continue
+        for row in rows:
+            fields = row.split(maxsplit=8)
+            if len(fields) > 8 and fields[1] in places and fields[3] == _LISTENS:
+                yield int(fields[7])
 
 
 def _row(table: Path, row: bytes) -> State | None:

@@ -1,0 +1,80 @@
+"""What a model is given of a session: which lines, and what goes when not all fits."""
+
+from dataclasses import replace
+
+import pytest
+
+from backstory.distil.excerpt import Excerpt, excerpt, extent
+from backstory.model import Action, Event, Kind, Outcome, Session, SessionStatus, StoredEvent
+from tests.distil.test_harvest import prompt, ran, said
+
+REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n"
+
+
+def tool(action: Action, text: str, target: str = "", name: str = "", outcome: Outcome = Outcome.OK) -> Event:
+    return Event("claude-code", "s1", Kind.TOOL, 3, text, action, name, target, outcome)
+
+
+def told(*events: Event, room: int = 12_000) -> Excerpt:
+    placed = [replace(event, at=at) for at, event in enumerate(events)]
+    stored = [StoredEvent(f"e{at}", "s1", 1, at, 0, event) for at, event in enumerate(placed)]
+    session = Session(
+        id="s1", agent="claude-code", native_id="s1", project_id="p1", project_name="shop", title="", cwd="/shop",
+        branch="main", started_at=1, last_at=9, status=SessionStatus.ENDED, end_reason="", prompt_count=1,
+        parent_id="", subagent_type="", source="startup", transcript="", ended_at=9,
+        event_count=len(events),
+    )  # fmt: skip
+    found = excerpt(session, stored, -1, room)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (
+            tool(Action.DELEGATE, "The cache is never emptied: evict() has no caller."),
+            "sub-agent: The cache is",
+        ),
+        (
+            tool(Action.OTHER, "Which store? → SQLite", name="AskUserQuestion"),
+            "the user chose: Which store? → SQLite",
+        ),
+        (
+            tool(Action.RUN, f"{REFUSED}no, do not commit yet", "git commit", outcome=Outcome.INTERRUPTED),
+            "the user refused a call: no, do not commit yet",
+        ),
+        (ran("bd close a-1 --reason='Fixed by caching the lookup'"), "wrote: bd close a-1: Fixed by caching"),
+        (ran("git commit -m 'Cache the lookup'"), "committed: Cache the lookup"),
+        (
+            Event("claude-code", "s1", Kind.COMPACTED, 3, "## Errors and fixes\nThe build needs Node 22."),
+            "summary before compaction: Errors and fixes: The build needs Node 22.",
+        ),
+    ],
+    ids=["report", "answer", "refusal", "record", "commit", "summary"],
+)
+def test_each_kind_of_what_carries_meaning_has_its_line(event: Event, line: str) -> None:
+    found = told(prompt("Why does it take so long?"), event, said("It is done now."))
+    assert line in found.text
+    assert [each.events for each in found.lines] == [("e0",), ("e1",), ("e2",)], "each stands for its event"
+
+
+def test_paths_are_seen_from_the_sessions_folder_and_names_are_whole() -> None:
+    files = [tool(Action.EDIT, "- a\n+ b", f"/shop/src/very/deep/{'folder/' * 20}{n}.py") for n in range(10)]
+    (changed,) = [line.text for line in told(prompt("Rename it"), *files).lines if "changed" in line.text]
+    assert "/shop/" not in changed
+    assert changed.count("/0.py") == 1
+    assert changed.endswith("7.py and 2 more")
+
+
+def test_what_says_least_goes_first() -> None:
+    wordy = [
+        said(f"I look at part {n}, because it may be the reason. " + "So it goes. " * 20) for n in range(9)
+    ]
+    commit = ran(
+        "git commit -m 'Cache the lookup, which ran once for every row of " + "the long list " * 15 + "'"
+    )
+    found = told(prompt("Why is it slow?"), commit, *wordy, said("It is done now."), room=500)
+    kinds = [line.text.partition(":")[0] for line in found.lines]
+    assert kinds == ["user", "committed", "agent, closing"]
+    assert extent(found.text) <= 500
