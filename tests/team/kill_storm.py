@@ -172,7 +172,9 @@ def postmaster(database: Path) -> int:
 
 def children(pid: int) -> list[int]:
     with contextlib.suppress(OSError, ValueError):
-        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        found = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        # not the process that recovers: without it this PostgreSQL waits for ever, until it is started anew
+        return [each for each in found if b"startup" not in Path(f"/proc/{each}/cmdline").read_bytes()]
     return []
 
 

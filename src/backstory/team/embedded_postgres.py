@@ -22,10 +22,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backstory.atomic import make_private_dir, read_state, write_state
 from backstory.errors import DependencyMissing, Failed
+
+if TYPE_CHECKING:
+    import psycopg
 
 log = logging.getLogger(__name__)
 OWNER, SERVER = "postgres", "backstory_server"
@@ -34,6 +37,7 @@ _LONGEST_SOCKET = 90  # of 107 bytes of a socket's path, less its own name
 _ACCOUNT = "backstory-db"
 _STARTS = 10
 _LOOK_SECONDS = 1.0
+_RECOVERY_SECONDS = 60
 _SETTINGS = {
     "listen_addresses": "''",
     "max_connections": "40",
@@ -84,7 +88,13 @@ def start_embedded(folder: Path) -> EmbeddedPostgres:
         _start(data, socket, account)
     urls = {role: f"postgresql://{role}:{keys[role]}@/{DATABASE}?host={socket}" for role in (OWNER, SERVER)}
     found = EmbeddedPostgres(folder, urls[OWNER], urls[SERVER], data, account)
-    _make_database(f"postgresql://{OWNER}:{keys[OWNER]}@/postgres?host={socket}", keys[SERVER])
+    first = f"postgresql://{OWNER}:{keys[OWNER]}@/postgres?host={socket}"
+    try:
+        _make_database(first, keys[SERVER])
+    except Failed:  # one whose recovery was killed waits for it for ever: seen in a storm of kills
+        found.stop("immediate")
+        _start(data, socket, account)
+        _make_database(first, keys[SERVER])
     return found
 
 
@@ -248,11 +258,25 @@ def _start(data: Path, socket: Path, account: str) -> None:
             time.sleep(0.5)
 
 
-def _make_database(url: str, password: str) -> None:
+def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
+    """Its owner's connection, once it takes any: after a crash it first reads its log."""
     import psycopg
+
+    until = time.monotonic() + _RECOVERY_SECONDS
+    while True:
+        try:
+            return psycopg.connect(url, autocommit=True)
+        except psycopg.OperationalError as error:
+            if time.monotonic() > until:
+                says = (str(error).strip().splitlines() or ["no reason given"])[-1]
+                raise Failed(f"the embedded PostgreSQL does not answer: {says}") from error
+            time.sleep(0.3)
+
+
+def _make_database(url: str, password: str) -> None:
     from psycopg import sql
 
-    with psycopg.connect(url, autocommit=True) as connection:
+    with _connected(url) as connection:
         role, database = sql.Identifier(SERVER), sql.Identifier(DATABASE)
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (SERVER,)).fetchone():
             connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
