@@ -59,8 +59,9 @@ class TeamGroup(click.Group):
 def team(ctx: click.Context, as_json: bool) -> None:
     """Share what was learned with a team, and with your own machines.
 
-    By itself it shows what is shared and what came. Nothing is shared until you join a team, once on each machine, and say `backstory team share` in a
-    repository, which shows every row first. docs/team.md tells what is promised, and what not.
+    By itself it shows what is shared and what came. Nothing is shared until you join a team, once on each
+    machine, and say `backstory team share` in a repository, which shows every row first. docs/team.md tells
+    what is promised, and what not.
     """
     if ctx.invoked_subcommand is not None:
         return
