@@ -32,3 +32,21 @@ def test_a_form_asks_at_least_one_thing_that_is_needed(form: Path) -> None:
 def test_there_is_a_way_to_report_a_fault_of_security() -> None:
     assert "## Report a fault" in (ROOT / "SECURITY.md").read_text("utf-8")
     assert "SECURITY.md" in (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text("utf-8")
+
+
+def test_no_page_or_module_holds_the_marks_of_a_merge() -> None:
+    """In a page nothing else notices them: a table is broken, and that is all."""
+    texts = [
+        path
+        for folder in ("docs", "src", "bench", "tools", "deploy", "plugins", "demo")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".md", ".py", ".sh", ".sql", ".js", ".ts", ".css", ".yml", ".json", ".toml"}
+    ] + list(ROOT.glob("*.md"))
+    marks = ("<" * 7 + " ", ">" * 7 + " ")
+    assert len(texts) > 400
+    assert [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in texts
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if line.startswith(marks)
+    ] == []

@@ -1,4 +1,4 @@
-"""Which decisions of a project are history, by what they say, and who may overrule whom.
+"""The stage that supersedes: which decisions are history by what they say, and who may overrule whom.
 
 Only the user's word, or what a person confirmed, takes the place of the user's word: what an agent says that
 was decided stands beside it.

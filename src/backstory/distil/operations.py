@@ -1,4 +1,4 @@
-"""What a model says about a session: asked for in a fixed shape, read with care.
+"""What a model is asked about a session: instructions and schema, and its answer, read with care.
 
 It says what came of the session and revises what the project knows: a memory is added, worded better,
 merged with others, retired, or seen again. Each operation cites lines of the excerpt, and so the events

@@ -1,5 +1,4 @@
-"""By what a thing is the same in another session: the stem of a command, the shape of an error, a rule's "
-"name.
+"""How a thing is recognised in another session: a command's stem, an error's shape, a rule's name.
 
 What varies from session to session is abstracted: paths, branches, numbers, hashes, quoted words. A signature
 is a hash, so that it holds no word that somebody may want forgotten.

@@ -1,4 +1,4 @@
-"""Judges of personal data: which e-mail and network addresses, numbers and phones are somebody's.
+"""What makes a match of patterns.py personal data: e-mail and network addresses, numbers, phones.
 
 A judge sees a match and answers where the span to replace ends, or 0 to leave it alone: see validators.py.
 """

@@ -1,4 +1,4 @@
-"""What an agent may ask. Every word here is in the context of every session: short, and no word twice."""
+"""The MCP tools, as agents see them. Every word is in the context of every session: short, no word twice."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""What a project knows about a prompt, an error or a command: passages, looked up as search does.
+"""What a project knows about a prompt, an error or a command, or nothing if nothing is sure enough.
+
+Passages are looked up as search does.
 
 Words find passages by BM25, meaning by the cosine of their vectors; the sum ranks them (`search/marks.py`).
 For a prompt the episode that it is about comes first (`episodes.py`), a short session as a whole, and before

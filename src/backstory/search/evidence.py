@@ -1,4 +1,4 @@
-"""What speaks for passages being an answer: how near they are, and what they have of the question's words.
+"""How sure it is that passages answer (the bars of search and notes): nearness, and the question's words.
 
 The evidence is a cosine plus a fifth of the share that a text has of the question's words, the rarer words
 counting more. Of several texts it is taken of the three nearest together: chance brings one near text more

@@ -1,10 +1,10 @@
-"""The floor: below it there is no answer. Better nothing than something irrelevant.
+"""Search's floor: whether hits have enough to do with the question to be shown; for notes see recall/lookup.
 
 Whoever searches the database asks
 
     best = ranking.ranked(...)                       # asked = question.question(text, now)
     floor.answered(best, asked)                      # whether the question has to do with what is remembered
-    floor.strength(best[0], asked) >= floor.FLOOR          # and whether one hit has to do with the question
+    floor.strength(best[0], asked) >= floor.FLOOR    # and whether one hit has to do with the question
 
 What speaks for hits is counted in `evidence.py`, which notes with prompts use too; without vectors the words
 alone decide (`shares_enough`). The bar was chosen on questions put to the project that answers them, against

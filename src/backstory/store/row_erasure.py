@@ -1,4 +1,4 @@
-"""Forgetting for good: rows, index, the pages that held them, and tombstones so that nothing comes back.
+"""Forgetting inside the database: lineage, rows, index, tombstones, and the rewrite of the file.
 
 SQLite leaves deleted text in free pages, FTS5 in its segments until they are merged, and the write-ahead log
 until it is reused. `erase_traces` sees to all three; it rewrites the file, so it runs once, at the end.

@@ -1,4 +1,4 @@
-"""Forgetting, complete: what is meant, what hangs on it, where its words also lie, and what is out of reach.
+"""Plans and carries out forgetting, in the database and in every file that has the words.
 
 A memory that is named takes the events along that it rests on; an event takes the memories along that were
 made of it. A memory that only has the words in it, such as a session's summary, goes without its events: what
