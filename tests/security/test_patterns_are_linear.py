@@ -30,6 +30,7 @@ PUT_TOGETHER = {
     "backstory.search.spelling:mended": "a word that is there, no repeat",
     "backstory.search.time_expressions:_form": "called for this module's table only, which is tested",
     "backstory.search.requested_kinds:_asked": "called for this module's table only, which is tested",
+    "backstory.share.portable_text:__init__": "escaped paths, no repeat",
     "backstory.store.page_reader:_like": "forms of our own columns, matched as a whole",
     "backstory.store.passages:spelled_like": "one letter and letters behind it, from a word's beginning",
     "backstory.upkeep.erasure:_matcher": "the pattern that the user gives to `forget`",

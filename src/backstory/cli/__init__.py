@@ -19,6 +19,8 @@ wiki.py              compile, lint, ask
 log.py               log
 team.py              team: what is shared, and its lazy subcommands
 team_sharing.py      team join, share, sync, mute, unmute, leave
+team_members.py      team open, invite, devices, revoke, purge
+team_serve.py        team serve
 session.py           session, for hosts
 scheduled.py         what schedules run that were installed before scheduled_import.py had its name
 

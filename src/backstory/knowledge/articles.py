@@ -40,7 +40,7 @@ _POINTERS = {
 }
 _SESSION = ("turn", "outcome")  # kinds that tell what a session did
 _MOST_DETAILS = 40
-_CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\]]*\]\]")
+_CITED = re.compile(r"\[\[daily/(\d{4}-\d\d-\d\d)\|[^\[\]]{0,300}\]\]")
 _HANDLE = re.compile(r"`(m[0-9a-f]{8})`")
 _ALIKE = 0.6
 _SHORT = 140

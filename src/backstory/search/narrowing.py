@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
+from backstory.attribution import TEAM
 from backstory.errors import SourceMissing, UsageError
 from backstory.model import Kind, MemoryKind
 from backstory.store import Store
@@ -12,7 +13,7 @@ from backstory.store.records import Filters
 
 KINDS = tuple(str(kind) for kind in (*SEARCHED, Kind.REASONED, "session", *MemoryKind))
 _MOST_NAMED = 12
-_OURS = ("user", "docs", "team")  # what people told us themselves, and what others share
+_OURS = ("user", "docs")  # what people told us themselves
 
 
 def check(store: Store, filters: Filters, project_id: str | None, agents: Iterable[str]) -> None:
@@ -24,6 +25,8 @@ def check(store: Store, filters: Filters, project_id: str | None, agents: Iterab
             raise UsageError(f"there is no kind {kind!r}{_instead(kind, KINDS)}")
     seen = sorted({*store.listings.filter_choices("")[0], *_OURS}) if filters.agents else []
     for agent in filters.agents:
+        if agent == TEAM:
+            continue  # what others share; whether anybody does is no fault of the question
         if agent not in (known := {*agents, *seen}):
             raise UsageError(f"there is no agent {agent!r}{_instead(agent, sorted(known))}")
         if agent not in seen:
