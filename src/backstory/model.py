@@ -280,6 +280,7 @@ class Memory:
     `seen` is in how many sessions of the project the same thing showed, `times` how often in all of them.
     `author` is who shared it, "" if it was learned here; `origin` where it came from: "mine" (the user's own
     other machine), "team" or "git". The text of such a memory says itself whose word it is.
+    `untold`: it rests on its session's own unfinished work, so no agent is told of it yet.
     """
 
     id: str
@@ -306,3 +307,4 @@ class Memory:
     times: int = 1
     author: str = ""
     origin: str = ""
+    untold: bool = False

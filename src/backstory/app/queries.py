@@ -12,7 +12,7 @@ from backstory.agents import agent as known_agent
 from backstory.app.context import Context
 from backstory.embed.embedder import QUESTION_SECONDS, Means, load_embedder
 from backstory.errors import SourceMissing, StoreUnusable, UsageError
-from backstory.hook.brief_text import Row, rows_of, shorten
+from backstory.hook.brief_text import HANDLE, Row, rows_of, shorten
 from backstory.hook.normalize import names_command
 from backstory.hook.project_identity import ident, session_id
 from backstory.hook.session_brief import json_file
@@ -27,6 +27,7 @@ from backstory.search.answer import Answer, Hit, ReadAs
 from backstory.search.asking import own_words
 from backstory.search.ranking import Here
 from backstory.store import Store
+from backstory.store.memories import SHOWN
 from backstory.store.records import Filters, Injection
 
 _TELLING = (
@@ -38,6 +39,12 @@ _TELLING = (
     MemoryKind.SUMMARY,
 )
 _LOOKED_THROUGH = 50
+# Why a memory in this state is shown to nobody, and the option of `backstory review` that changes it.
+_NOT_SHOWN = {
+    MemoryStatus.REJECTED: ("it was rejected, and this takes that back", "--restore"),
+    MemoryStatus.PROPOSED: ("a model proposed it without evidence, and it waits for your word", "--confirm"),
+    MemoryStatus.EXPIRED: ("it has expired, and this brings it back", "--restore"),
+}
 _WELL_KNOWN = "`git "  # what every agent knows about git says nothing of anybody's own work
 # Files that were changed so lately count a little more in a search.
 _IN_PLAY_MS = 4 * 3_600_000
@@ -248,11 +255,14 @@ class Queries(Context):
             return self.store.memories.memory(handle) is not None
         return self.store.events.event(handle) is not None
 
-    def show(self, handle: str) -> SessionView | EventView | MemoryView:
-        """What a handle stands for: a session, an event or a memory; the beginning of an id is enough."""
+    def show(self, handle: str, untold: bool = False) -> SessionView | EventView | MemoryView:
+        """What a handle stands for: a session, an event or a memory; the beginning of an id is enough.
+
+        `untold`: a person asks, who may also see a memory of which no agent is told yet.
+        """
         self.catch_up(notes=False)
         try:
-            return self._view(full_id(self.store, handle))
+            return self._view(full_id(self.store, handle), untold)
         except SourceMissing:
             if self._only_told(handle):
                 raise SourceMissing(
@@ -271,9 +281,9 @@ class Queries(Context):
         store = self.store
         return any(store.briefs.of_session(name) and store.events.session(name) is None for name in names)
 
-    def _view(self, full: str) -> SessionView | EventView | MemoryView:
+    def _view(self, full: str, untold: bool = False) -> SessionView | EventView | MemoryView:
         events = self.store.events
-        if full.startswith("m") and (memory := self._shown_memory(full)) is not None:
+        if full.startswith("m") and (memory := self._shown_memory(full, untold)) is not None:
             sources = [stored for sid in memory.sources if (stored := events.event(sid)) is not None]
             return MemoryView(
                 memory,
@@ -294,14 +304,26 @@ class Queries(Context):
                 tuple(events.of_session(full)),
                 tuple(self.store.briefs.of_session(full)),
             )
-        raise SourceMissing(f"{full!r} is not to be shown")
+        raise SourceMissing(f"{full!r} is not to be shown{self._why_not(full)}")
 
-    def _shown_memory(self, full: str) -> Memory | None:
+    def _shown_memory(self, full: str, untold: bool) -> Memory | None:
         """A memory that may be shown: one in force, or one that is history."""
         if (memory := self.store.memories.memory(full)) is not None:
             return memory
         kept = self.store.memories.kept(full)
-        return kept if kept is not None and kept.status is MemoryStatus.SUPERSEDED else None
+        if kept is None:
+            return None
+        waits = untold and kept.untold and not kept.author
+        return kept if waits or kept.status is MemoryStatus.SUPERSEDED else None
+
+    def _why_not(self, full: str) -> str:
+        """Why a memory is not shown, and what its user can do."""
+        if (kept := self.store.memories.kept(full)) is None:
+            return ": it was forgotten, and only a backup from before still has it" * full.startswith("m")
+        if kept.author and kept.status in SHOWN:
+            return f": its author is muted; `backstory team unmute {kept.author}` takes that back"
+        why, option = _NOT_SHOWN.get(kept.status, ("", ""))
+        return f": {why}; `backstory review {full[:HANDLE]} {option}`" if why else ""
 
     def handoff(self, project_id: str | None, to: str | None = None, session: str = "") -> Handoff:
         """What a session leaves, for the agent that goes on; the latest session with work by default."""

@@ -16,6 +16,7 @@ from backstory.cli.project_scope import chosen_scope, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
 from backstory.present.json_rows import memory_json
+from backstory.present.plain_text import UNTOLD
 from backstory.recall.usefulness import done_in, usefulness
 
 # What people have an opinion on; the rest says what happened.
@@ -105,13 +106,22 @@ def review(
     if as_json:
         print_json({"memories": [{**memory_json(each), "of_use": asdict(of_use[each.id])} for each in found]})
     elif found:
+        if any(memory.untold for memory in found):
+            talk(f"(not told yet): {UNTOLD}.")
         table(
             [
                 [
                     *memory_row(memory)[:2],
                     (clock.stamp(memory.at, zone), "dim"),
                     " ".join(
-                        filter(None, (text, f"({of_use[memory.id].line})" if of_use[memory.id].line else ""))
+                        filter(
+                            None,
+                            (
+                                text,
+                                f"({of_use[memory.id].line})" if of_use[memory.id].line else "",
+                                "(not told yet)" if memory.untold else "",
+                            ),
+                        )
                     ),
                 ]
                 for memory in found
@@ -134,6 +144,8 @@ def _walk(app: App, found: Sequence[Memory]) -> None:
             line((memory.text, "bold"), indent=2)
             if memory.reason:
                 line(f"because {memory.reason}", indent=2)
+            if memory.untold:
+                line((UNTOLD, "dim"), indent=2)
             if of_use := usefulness(app.store, memory, done).line:
                 line((f"told to later sessions: {of_use}", "dim"), indent=2)
         key = _key(_KEYS_SAID if memory else _LAST_KEYS_SAID)

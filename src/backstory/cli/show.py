@@ -12,7 +12,7 @@ from backstory.cli.output import json_option, line, print_json, raw, table, talk
 from backstory.cli.project_scope import open_app
 from backstory.errors import SourceMissing, UsageError
 from backstory.present.json_rows import event_json, memory_json, session_json
-from backstory.present.plain_text import MADE_BY, MEMORY_STATES, count_of, when_text
+from backstory.present.plain_text import MADE_BY, MEMORY_STATES, UNTOLD, count_of, when_text
 
 _EVENTS = 100  # of a session, at once
 View = SessionView | EventView | MemoryView
@@ -38,7 +38,7 @@ def show(name: str, as_raw: bool, first: int, as_json: bool) -> None:
     HANDLE is the code that briefs, searches and timelines print; its first few characters are enough.
     """
     with open_app() as app:
-        view = app.show(name.strip(" \t\n[](){}<>`'\".,;:"))
+        view = app.show(name.strip(" \t\n[](){}<>`'\".,;:"), untold=True)
         zone = clock.zone(app.settings.time_zone)
     if as_raw:
         raw(_payload(view))
@@ -147,6 +147,7 @@ def _print_memory(view: MemoryView, zone: tzinfo | None) -> None:
         ("commit", view.commit[:9]),
         ("source", f"{MADE_BY[memory.tier]}, {MEMORY_STATES.get(memory.status, memory.status)}"),
         ("today", view.label),
+        ("told", UNTOLD if memory.untold else ""),
         ("replaced", ", ".join(map(short_handle, view.replaced))),
         ("now told as", short_handle(view.replaced_by) if view.replaced_by else ""),
     )

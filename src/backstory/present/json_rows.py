@@ -83,6 +83,7 @@ def memory_json(memory: Memory) -> dict[str, Any]:
         "pinned": memory.pinned,
         "turn": memory.turn,
         "made_by": memory.made_by,
+        "untold": memory.untold,
         "sources": memory.sources,
     }
 

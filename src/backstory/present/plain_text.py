@@ -36,6 +36,7 @@ MEMORY_STATES: Mapping[str, str] = {
     MemoryStatus.CANDIDATE: "not reviewed",
     MemoryStatus.SUPERSEDED: "replaced by a later one",
 }
+UNTOLD = "no agent is told of it until it shows in another session or you confirm it"
 MADE_BY = {Tier.VERBATIM: "as it was said", Tier.RULES: "found by rules", Tier.MODEL: "written by a model"}
 # A link of Markdown, one that was cut off, and bold: bounded, so that a line of brackets is looked at once.
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^\s()]{1,500}\)")

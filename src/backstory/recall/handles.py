@@ -19,6 +19,8 @@ def full_id(store: Store, handle: str) -> str:
     found = store.events.ids_like(handle) if len(handle) >= _SHORTEST else []
     if handle in found:
         found = [handle]
+    if not found and len(handle) >= _SHORTEST and store.tombstones.holds_forgotten(handle):
+        raise SourceMissing(f"{handle!r} was forgotten for good: only a backup from before still has it")
     if not found:
         raise SourceMissing(f"nothing has the handle {handle!r}; `backstory search` prints handles")
     if len(found) > 1:

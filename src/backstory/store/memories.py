@@ -17,11 +17,13 @@ from backstory.attribution import told_by_other
 from backstory.model import Act, Draft, Memory, MemoryKind, MemoryStatus, Scope, Session, Tier
 from backstory.store.passages import Passages
 
-# The one visibility filter: what may be shown to anyone. Every read below goes through it.
 SHOWN = (MemoryStatus.CANDIDATE, MemoryStatus.CONFIRMED)
+# What rests on a session's own unfinished work, which no other session showed and nobody confirmed yet.
+_UNTOLD = "(m.own_work AND m.seen <= 1 AND NOT m.pinned AND m.status <> 'confirmed')"
+# The one visibility filter: what may be shown to anyone. Every read below goes through it.
 VISIBLE = f"""
     m.status IN ({", ".join(f"'{status}'" for status in SHOWN)})
-    AND (NOT m.own_work OR m.seen > 1 OR m.pinned OR m.status = 'confirmed')
+    AND NOT {_UNTOLD}
     AND (m.author = '' OR m.author NOT IN (SELECT author FROM muted))
     AND NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))
 """  # noqa: S608 - the states above
@@ -35,10 +37,10 @@ _NOT_REWORDED = """
 _GAVE_WAY = "memories m JOIN memories r ON r.id = m.told_by AND (r.tier = 'T2' OR r.kind = 'summary')"
 # For the person who looks through what was set aside: everything but what was forgotten.
 KEPT = "NOT EXISTS (SELECT 1 FROM tombstones t WHERE t.id IN (m.id, m.session_id))"
-_COLUMNS = """
+_COLUMNS = f"""
     m.id, m.project_id, p.name, m.session_id, m.agent, m.kind, m.tier, m.status, m.scope, m.text, m.detail,
     m.reason, m.files, m.said_by, m.at, m.weight, m.pinned, m.turn, m.made_by, m.seen, m.total,
-    m.author, m.origin
+    m.author, m.origin, {_UNTOLD}
 """
 _JUDGED: dict[Act, str] = {
     Act.CONFIRM: "status = 'confirmed'",
@@ -546,7 +548,8 @@ class Memories:
 
     def _memory(self, row: tuple[str, ...]) -> Memory:
         (mid, project_id, name, session_id, agent, kind, tier, status, scope, text, detail, reason, files,
-         said_by, at, weight, pinned, turn, made_by, seen, total, written_by, origin) = row  # fmt: skip
+         said_by, at, weight, pinned, turn, made_by, seen, total, written_by, origin,
+         untold) = row  # fmt: skip
         sources = self._db.execute("SELECT event_id FROM memory_sources WHERE memory_id = ?", (mid,))
         return Memory(
             id=mid,
@@ -573,6 +576,7 @@ class Memories:
             times=int(total),
             author=written_by,
             origin=origin,
+            untold=bool(untold) and status == MemoryStatus.CANDIDATE,
         )
 
 

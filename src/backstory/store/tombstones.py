@@ -15,6 +15,11 @@ class Tombstones:
         query = "SELECT 1 FROM tombstones WHERE id = ?"
         return {i for i in ids if self._db.execute(query, (i,)).fetchone() is not None}
 
+    def holds_forgotten(self, prefix: str) -> bool:
+        """Whether something whose id begins so was forgotten because its user asked for that."""
+        query = "SELECT 1 FROM tombstones WHERE id >= ? AND id < ? AND reason = 'forgotten' LIMIT 1"
+        return self._db.execute(query, (prefix, prefix + "\x7f")).fetchone() is not None
+
     def of_kind(self, what: str) -> set[str]:
         """The ids of everything of one sort that was forgotten."""
         return {i for (i,) in self._db.execute("SELECT id FROM tombstones WHERE what = ?", (what,))}

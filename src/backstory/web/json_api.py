@@ -83,7 +83,7 @@ def _memories(app: App, asked: PageRequest) -> Answer:
 
 
 def _memory(app: App, asked: PageRequest) -> Answer:
-    view = app.show(asked.parts["id"])
+    view = app.show(asked.parts["id"], untold=True)
     if not isinstance(view, MemoryView):
         raise SourceMissing(f"{asked.parts['id']!r} is no memory")
     return {"memory": memory_json(view.memory), "sources": [event_json(stored) for stored in view.sources]}

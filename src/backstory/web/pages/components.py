@@ -12,6 +12,7 @@ from backstory.hook.brief_text import HANDLE
 from backstory.model import Event, Kind, Memory, MemoryKind, MemoryStatus, Outcome, Project, Session
 from backstory.present.plain_text import (
     MEMORY_STATES,
+    UNTOLD,
     age_text,
     count_of,
     one_line,
@@ -236,6 +237,7 @@ def memory_line(memory: Memory, asked: PageRequest, acts: Sequence[str] = ()) ->
             chip(MEMORY_STATES.get(memory.status, memory.status), "grey")
             if memory.status is not MemoryStatus.CANDIDATE
             else None,
+            chip("not told yet", "grey", title=UNTOLD) if memory.untold else None,
             class_="chips",
         ),
         h("a", text_with_code(one_line(memory.text, 600)), href=f"/memories/{memory.id}", class_="title"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from backstory.app import App
 from backstory.errors import SourceMissing
 from backstory.model import Act, Kind, Memory, MemoryKind, MemoryStatus, StoredEvent
-from backstory.present.plain_text import MADE_BY, MEMORY_STATES, count_of, one_line, terminal_text
+from backstory.present.plain_text import MADE_BY, MEMORY_STATES, UNTOLD, count_of, one_line, terminal_text
 from backstory.recall.usefulness import done_in, usefulness
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components, handle_page
@@ -133,7 +133,7 @@ def memory_page(app: App, asked: PageRequest) -> Page | Redirect:
         ("When", components.time_element(memory.at, asked.zone)),
         ("Instead of", _others(app, _older(app, memory))),
         ("Its place has", _others(app, [_newer(app, memory, sources)])),
-        ("Told", _told_to(app, memory, asked)),
+        ("Told", UNTOLD if memory.untold else _told_to(app, memory, asked)),
         ("Files", ", ".join(memory.files)),
         ("Made by", f"{MADE_BY[memory.tier]} ({memory.made_by})"),
         ("Handle", components.handle(memory.id)),
