@@ -371,6 +371,12 @@ class Queries(Context):
                 best.append(max(found, key=lambda memory: (memory.pinned, memory.seen, memory.at)))
         return best[:most]
 
+    def busiest_project(self) -> Project | None:
+        """The project with most sessions, of those that have a folder."""
+        rooted = [project for project in self.projects() if project.root]
+        count = self.store.listings.session_activity
+        return max(rooted, key=lambda project: len(count(0, project.id)), default=None)
+
     def kept_by_agent(self) -> list[tuple[str, int, int]]:
         """Each agent with its sessions and their events, as every list of sessions counts them."""
         counted: dict[str, list[int]] = {}

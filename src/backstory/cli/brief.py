@@ -4,8 +4,10 @@ import click
 
 from backstory.agents import agent as known_agent
 from backstory.cli.output import json_option, print_json, quiet_option, raw, talk
-from backstory.cli.project_scope import chosen_folder, cwd_option, open_app
+from backstory.cli.project_scope import chosen_folder, cwd_option, known_elsewhere, open_app
 from backstory.hook.session_brief import SOURCES
+
+_NOTHING = "Nothing is known yet about this project: work here with a connected agent, then ask again."
 
 
 @click.command()
@@ -26,9 +28,11 @@ def brief(cwd: str | None, agent: str, source: str, session: str, as_json: bool)
     known_agent(agent)
     with open_app() as app:
         made = app.brief(chosen_folder(cwd), agent, source, session)
+        elsewhere = [] if as_json or made.text else known_elsewhere(app, cwd, "brief")
     if as_json:
         print_json(made)
     elif made.text:
         raw(made.text)
     else:
-        talk("Nothing is known yet about this project: work here with a connected agent, then ask again.")
+        for told in elsewhere or [_NOTHING]:
+            talk(told)

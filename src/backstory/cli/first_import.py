@@ -8,7 +8,7 @@ from backstory.capture.importer import ImportOptions, ImportTally
 from backstory.cli.import_ import current_user, in_megabytes
 from backstory.cli.listing import short_handle
 from backstory.cli.output import is_quiet, line, progress, warn
-from backstory.cli.project_scope import open_app
+from backstory.cli.project_scope import command_in, open_app
 from backstory.errors import BackstoryError
 from backstory.model import Memory
 from backstory.present.json_rows import memory_json
@@ -30,12 +30,14 @@ def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
             warn(f"the past was not imported: {error}; `backstory import` tries again")
         found = app.telling() if tally.new or tally.grown or tally.skipped else []
         counted = app.kept_by_agent() if app.home.database.exists() else []
+        busiest = app.busiest_project() if counted else None
     if not as_json:
         _show(tally, found, counted)
     numbers = {key: getattr(tally, key) for key in ("new", "grown", "skipped", "events", "errors")}
     return {
         "imported": numbers,
         "telling": list(map(memory_json, found)),
+        "look": command_in(busiest.root, "brief") if busiest else "",
         "agents_kept": [dict(zip(("agent", "sessions", "events"), each, strict=True)) for each in counted],
     }
 

@@ -149,6 +149,8 @@ def install(
             if after := agent_surface(agent).after:
                 talk(after)
         talk("Start a new session to use it; `backstory doctor` checks every step.")
+    if not as_json and told.get("look"):
+        talk(f"See what was learned: `{told['look']}`")
     if asks and wanted and done.agreed:
         _offer_viewer()
 

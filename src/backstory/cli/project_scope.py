@@ -5,6 +5,7 @@ name or id (`--project`), or not at all (`--all`).
 """
 
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ import click
 
 from backstory.app import App
 from backstory.cli import log_file, output
-from backstory.errors import Failed, UsageError
+from backstory.errors import BackstoryError, Failed, UsageError
+from backstory.present.plain_text import count_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+_NAMED = 5  # projects to choose from
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,28 @@ def chosen_folder(cwd: str | None) -> Path:
         if cwd is None and not here.is_absolute():
             raise UsageError("the current folder no longer exists: name one with --cwd") from None
     return Path(os.path.normpath(here / cwd.replace("\0", ""))) if cwd else here
+
+
+def command_in(root: str, *words: str) -> str:
+    """The command line that asks about the project in a folder, which may be gone."""
+    command = shlex.join(["backstory", *words])
+    there = os.path.isdir(root)  # noqa: PTH112 - no error for a name that is too long
+    return f"cd {shlex.quote(root)} && {command}" if there else f"{command} --cwd {shlex.quote(root)}"
+
+
+def known_elsewhere(app: App, cwd: str | None, *words: str) -> list[str]:
+    """For a folder of no known project: that it is none, and the commands that ask about known ones."""
+    folder = chosen_folder(cwd)
+    try:
+        known = app.projects()
+        if not known or app.project_at(folder).id in {project.id for project in known}:
+            return []
+    except (BackstoryError, OSError):  # a brief is told without the database, too
+        return []
+    rooted = [project for project in known if project.root]
+    others = count_of(len(known), "other project")
+    asks = [command_in(project.root, *words) for project in rooted[:_NAMED]]
+    return [f"Nothing is known of {folder}. {others} known{', the latest:' if asks else ''}", *asks]
 
 
 def chosen_scope(app: App, cwd: str | None, project: str | None, everywhere: bool) -> Scope:

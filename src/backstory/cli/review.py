@@ -12,7 +12,7 @@ from backstory.app.annotations import REVIEWED
 from backstory.attribution import commanded_by, led_in, told_as
 from backstory.cli.listing import memory_row, short_handle
 from backstory.cli.output import json_option, line, print_json, table, talk
-from backstory.cli.project_scope import chosen_scope, open_app, scope_options
+from backstory.cli.project_scope import chosen_scope, known_elsewhere, open_app, scope_options
 from backstory.errors import UsageError
 from backstory.model import Act, Memory, MemoryStatus, Speaker
 from backstory.present.json_rows import memory_json
@@ -101,6 +101,9 @@ def review(
         if walks and found:
             _walk(app, found)
             return
+        elsewhere = list[str]()
+        if not (found or as_json or project or everywhere):
+            elsewhere = known_elsewhere(app, cwd, "review")
         done = done_in(app.store)
         of_use = {memory.id: usefulness(app.store, memory, done) for memory in found}
     if as_json:
@@ -130,7 +133,8 @@ def review(
         )
     else:
         state = "waits for review" if status == MemoryStatus.CANDIDATE else f"is {status}"
-        talk(f"Nothing in {where.label} {state}.")
+        for told in elsewhere or [f"Nothing in {where.label} {state}."]:
+            talk(told)
 
 
 def _walk(app: App, found: Sequence[Memory]) -> None:

@@ -10,7 +10,14 @@ from backstory.app import App
 from backstory.attribution import whose
 from backstory.cli.listing import short_handle
 from backstory.cli.output import json_option, line, on_terminal, print_json, talk
-from backstory.cli.project_scope import Scope, chosen_folder, chosen_scope, open_app, scope_options
+from backstory.cli.project_scope import (
+    Scope,
+    chosen_folder,
+    chosen_scope,
+    known_elsewhere,
+    open_app,
+    scope_options,
+)
 from backstory.errors import UsageError
 from backstory.hook.project_identity import resolve_place
 from backstory.hook.sanitize import sanitized_line
@@ -109,6 +116,9 @@ def search(
             explain=explain,
             neighbours=neighbours,
         )
+        elsewhere = list[str]()
+        if not (as_json or answer.hits or project or everywhere):
+            elsewhere = known_elsewhere(app, cwd, "search", *query)
     if as_json:
         print_json(
             {
@@ -149,7 +159,8 @@ def search(
     if answer.reading:
         talk(answer.reading)
     if not answer.hits:
-        talk(_no_hits(answer, where))
+        for each in elsewhere or [_no_hits(answer, where)]:
+            talk(each)
 
 
 def _no_hits(answer: Answer, where: Scope) -> str:
