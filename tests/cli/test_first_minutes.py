@@ -105,6 +105,33 @@ def test_reviewing_one_by_one_takes_a_key_and_undoes_the_last(worked: Memory) ->
     assert decisions(worked, MemoryStatus.REJECTED) == before
 
 
+def test_a_text_is_edited_one_by_one_and_that_is_undone(worked: Memory) -> None:
+    worked.run("remember", "We decided to use NATS instead of Kafka, because it is one binary")
+    first = worked.json("review")["memories"][0]
+    shown = on_terminal(worked, "review", "-i")
+    shown.expect("q quit: ")
+    shown.send("e")
+    shown.expect("empty leaves it.*: ")
+    shown.sendline("")
+    shown.expect("1 of ")
+    shown.expect("q quit: ")
+    shown.send("e")
+    shown.expect("empty leaves it.*: ")
+    shown.sendline("NATS carries the orders")
+    shown.expect("confirmed as it now reads")
+    shown.expect("q quit: ")
+    edited = worked.json("show", first["id"])["memory"]
+    assert (edited["text"], edited["status"]) == ("NATS carries the orders", "confirmed")
+    shown.send("u")
+    shown.expect("a candidate again|confirmed as it now reads")
+    shown.expect("q quit: ")
+    shown.send("q")
+    shown.expect(pexpect.EOF)
+    shown.close()
+    again = worked.json("show", first["id"])["memory"]
+    assert (again["text"], again["status"]) == (first["text"], first["status"])
+
+
 def test_one_by_one_is_no_answer_for_programs(worked: Memory) -> None:
     for words in (("--json",), ("m1234", "--confirm")):
         assert worked.ask("review", "-i", *words).exit_code == 1

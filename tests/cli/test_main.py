@@ -146,6 +146,19 @@ def test_a_mistyped_command_gets_the_nearest_name(memory: Memory) -> None:
     assert "did you mean 'search'?" in memory.ask("serach").stderr
 
 
+@pytest.mark.parametrize("word", ["correct", "edit", "confirm", "reject", "pin"])
+def test_who_wants_to_correct_something_is_sent_to_review_and_never_to_forget(
+    memory: Memory, word: str
+) -> None:
+    assert "did you mean 'review'?" in memory.ask(word, "m1234").stderr
+
+
+def test_only_a_typing_error_is_taken_for_a_command_that_deletes(memory: Memory) -> None:
+    assert "did you mean 'forget'?" in memory.ask("forgte").stderr
+    for word in ("format", "budget", "scratch", "install-all", "rest"):
+        assert not any(name in memory.ask(word).stderr for name in ("'forget'", "'scrub'", "'restore'"))
+
+
 def test_an_unexpected_error_is_one_line_that_names_the_log(
     worked: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

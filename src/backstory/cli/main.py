@@ -110,6 +110,8 @@ _STORY = """\
 One memory for every coding agent: a session ends, and the next one,
 in whichever agent, starts knowing what was done, decided and learned."""
 _INTERRUPTED = 130
+_FINAL = ("forget", "scrub", "restore", "uninstall")
+_SURELY_MISTYPED = 0.8  # "forgte" is "forget"; "correct", at 0.62, is not
 # Commands whose exit code 1 is an answer or a failure of its own: there wrong usage is 2.
 _USAGE_EXITS = {"session": 2, "lint": 2, "log": 2}
 
@@ -136,7 +138,16 @@ class Group(click.Group):
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
             import difflib
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            from backstory.model import Act
+
+            # what people want to do to a memory; a guess must not lead to what cannot be taken back
+            near = ["review"] if args[0] in (*Act, "correct") else []
+            near = near or [
+                each
+                for each in difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+                if each not in _FINAL
+                or difflib.SequenceMatcher(None, args[0], each).ratio() >= _SURELY_MISTYPED
+            ]
             ctx.fail(f"there is no command {args[0]!r}" + (f", did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 

@@ -32,7 +32,9 @@ _DONE = {
 }
 _BY_KEY = {"c": Act.CONFIRM, "r": Act.REJECT, "p": Act.PIN, "s": None, " ": None, "\r": None, "\n": None}
 _BACK = {Act.CONFIRM: Act.RESTORE, Act.REJECT: Act.RESTORE, Act.PIN: Act.UNPIN}
-_KEYS_SAID = "c confirm, r reject, p pin, s skip, u undo, q quit: "
+# What makes of an edited memory, which is confirmed, what it was before.
+_UNCONFIRM = {MemoryStatus.CANDIDATE: Act.RESTORE, MemoryStatus.REJECTED: Act.REJECT}
+_KEYS_SAID = "c confirm, e edit, r reject, p pin, s skip, u undo, q quit: "
 _LAST_KEYS_SAID = "That was the last. u undo, q quit: "
 
 
@@ -140,8 +142,8 @@ def review(
 def _walk(app: App, found: Sequence[Memory]) -> None:
     """Ask about one memory after the other, by a key; what was done last can be undone, also at the end."""
     done = done_in(app.store)
-    place, acts = 0, list[tuple[int, Act | None]]()
-    while place < len(found) or any(act for _, act in acts):
+    place, acts = 0, list[tuple[int, list[tuple[Act, str]]]]()  # with what undoes each
+    while place < len(found) or any(undoing for _, undoing in acts):
         memory = found[place] if place < len(found) else None
         if memory is not None:
             line(f"{place + 1} of {len(found)}  ", (short_handle(memory.id), "cyan"), f"  {memory.kind}")
@@ -154,17 +156,34 @@ def _walk(app: App, found: Sequence[Memory]) -> None:
                 line((f"told to later sessions: {of_use}", "dim"), indent=2)
         key = _key(_KEYS_SAID if memory else _LAST_KEYS_SAID)
         if key == "u" and acts:
-            place, act = acts.pop()
-            if act is not None:
-                _tell(app.judge(found[place].id, _BACK[act]), _BACK[act], as_json=False)
+            place, undoing = acts.pop()
+            judged = [(app.judge(found[place].id, act, text), act) for act, text in undoing]
+            if judged:
+                _tell(*judged[-1], as_json=False)
         elif memory is None or key == "q":
             return
+        elif key == "e" and (text := _new_wording()):
+            undoing = [(Act.EDIT, app.store.memories.wording(memory.id))]
+            if memory.status in _UNCONFIRM:
+                undoing.append((_UNCONFIRM[memory.status], ""))
+            _tell(app.judge(memory.id, Act.EDIT, text), Act.EDIT, as_json=False)
+            acts.append((place, undoing))
+            place += 1
         elif key in _BY_KEY:
             act = _BY_KEY[key]
             if act is not None:
                 _tell(app.judge(memory.id, act), act, as_json=False)
-            acts.append((place, act))
+            acts.append((place, [(_BACK[act], "")] if act else []))
             place += 1
+
+
+def _new_wording() -> str:
+    """The text that a memory is to have; "" leaves it."""
+    try:
+        said: str = click.prompt("New text (empty leaves it)", default="", show_default=False, err=True)
+    except click.Abort:
+        return ""
+    return said.strip()
 
 
 def _key(says: str) -> str:

@@ -353,6 +353,11 @@ class Memories:
         ).fetchall()
         return self._memory(rows[0]) if rows else None
 
+    def wording(self, mid: str) -> str:
+        """A memory's text as it is stored, without how often it showed; "" if there is none such."""
+        row = self._db.execute("SELECT text FROM memories WHERE id = ?", (mid,)).fetchone()
+        return str(row[0]) if row else ""
+
     def listed(
         self,
         kinds: Sequence[MemoryKind],
