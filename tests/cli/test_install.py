@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backstory.agents import agent as known_agent
+from backstory.capture.importer import ImportLine, ImportTally, Tag
 from backstory.capture.settings_files import installable_agents
+from backstory.cli.first_import import sessions_told
 
 from .memory import AGENT, Memory
 
@@ -128,6 +131,24 @@ def test_uninstall_asks_shows_and_leaves_nothing_but_the_memory(worked: Memory) 
     left = {path.name for path in worked.home.iterdir()} - {"briefs", "knowledge"}
     assert left == {"backstory.db", "spare.jsonl"}
     assert worked.json("search", "waits in the spool when disconnected")["hits"]
+
+
+def test_uninstall_asks_about_connected_agents_only(worked: Memory) -> None:
+    worked.ask("install", AGENT, "gemini-cli", "--yes")
+    asked = worked.ask("uninstall", stdin=b"n\n")
+    (question,) = [each for each in asked.stderr.split("\n") if "Disconnect" in each]
+    assert f"Disconnect {AGENT}, gemini-cli?" in question
+    assert worked.ask("uninstall", "--yes").exit_code == 0
+    assert "Disconnect" not in worked.ask("uninstall", stdin=b"n\n").stderr
+
+
+def test_imported_sub_agents_are_counted_apart(memory: Memory) -> None:
+    line = ImportLine(Tag.NEW, AGENT, "s", memory.project, events=2)
+    tally = ImportTally()
+    for each in (line, replace(line, subagent="a"), replace(line, subagent="b", tag=Tag.GROWN)):
+        tally.add(each)
+    tally.add(replace(line, subagent="c", tag=Tag.SKIP))
+    assert sessions_told(tally) == "1 session and its 2 sub-agents"
 
 
 def test_uninstall_of_nothing_is_fine(memory: Memory) -> None:

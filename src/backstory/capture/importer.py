@@ -93,6 +93,7 @@ class ImportTally:
     grown: int = 0
     skipped: int = 0
     events: int = 0
+    subagents: int = 0  # of the new and grown ones
     errors: int = 0
     corrupt: int = 0
     unknown: int = 0
@@ -114,6 +115,7 @@ class ImportTally:
         self.new += line.tag is Tag.NEW
         self.grown += line.tag is Tag.GROWN
         self.skipped += line.tag is Tag.SKIP
+        self.subagents += line.tag is not Tag.SKIP and bool(line.subagent)
 
 
 def trails_of(names: Sequence[str], path: Path | None) -> list[tuple[Source, list[Trail]]]:

@@ -42,14 +42,21 @@ def import_histories(agents: Sequence[Agent], as_json: bool) -> dict[str, Any]:
     }
 
 
+def sessions_told(tally: ImportTally) -> str:
+    """The sessions that were imported, and beside them their sub-agents, as `status` counts."""
+    own = tally.new + tally.grown - tally.subagents
+    parts = [count_of(own, "session")] if own else []
+    parts += [count_of(tally.subagents, "sub-agent")] if tally.subagents else []
+    return f" and {'its' if own == 1 else 'their'} ".join(parts)
+
+
 def _show(tally: ImportTally, found: Sequence[Memory], counted: Sequence[tuple[str, int, int]]) -> None:
     if tally.errors:
         warn(f"{count_of(tally.errors, 'session')} could not be read: `backstory import` tells which")
     if is_quiet():
         return
     if tally.new or tally.grown:
-        new = count_of(tally.new + tally.grown, "session")
-        line(f"Imported {count_of(tally.events, 'event')} of {new}.")
+        line(f"Imported {count_of(tally.events, 'event')} of {sessions_told(tally)}.")
     if len(counted) > 1 or not tally.new:
         for agent, sessions, events in counted:
             line(f"{agent}: {count_of(sessions, 'session')}, {count_of(events, 'event')} kept", indent=2)

@@ -23,11 +23,13 @@ from backstory.capture.agent_setup import (
     instructions_file,
     make_home,
     plan_install,
+    plan_uninstall,
     uninstall_plans,
 )
 from backstory.capture.schedule_setup import SchedulePlan
 from backstory.capture.schedule_units import EVERY, KINDS, build_schedule, run_here, run_in_container
 from backstory.capture.settings_files import agent_surface, installable_agents, is_here
+from backstory.capture.written_files import written_sites
 from backstory.cli import first_import
 from backstory.cli.agent_choice import chosen_agents
 from backstory.cli.output import (
@@ -174,7 +176,7 @@ def uninstall(
     """
     home = Home.default()
     where = chosen_folder(cwd) if project else None
-    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or installable_agents()
+    chosen = [known_agent(name) for name in dict.fromkeys(agents)] or _connected(home, where)
     if not dry_run and home.spool.is_dir():
         with open_app() as app:
             app.catch_up()  # what waits is memory
@@ -187,6 +189,14 @@ def uninstall(
         print_json(done.json())
     elif done.changed and home.database.exists():
         talk(f"What was learned stays in {home.root}; delete that folder to forget it all.")
+
+
+def _connected(home: Home, where: Path | None) -> list[Agent]:
+    """The agents that have something of ours; if there are none, one in whose name the home is cleared."""
+    known = written_sites(home)
+    able = installable_agents()
+    found = [each for each in able if each.name in known or plan_uninstall(each, home, where).edited]
+    return found or able[:1]
 
 
 def _found() -> list[Agent]:
@@ -234,9 +244,10 @@ def _carry_out(
         for plan in shown:
             if plan.changes or len(shown) == 1:
                 _print(plan, dry_run, told, silent)
-    agreed = not dry_run and (
-        not changing or yes or _agreed(f"{verb} {', '.join(plan.agent for plan in changing)}?")
-    )
+    question = f"{verb} {', '.join(plan.agent for plan in changing)}?"
+    if verb == "Disconnect" and not (first or any(plan.edited for plan in changing)):
+        question = f"No agent's file changes. Go on in {home.root}?"
+    agreed = not dry_run and (not changing or yes or _agreed(question))
     if agreed:
         # An agent that runs writes its own files while a person reads the plan.
         stale = [(make, plan) for make, plan in zip(makers, plans, strict=True) if not plan.is_current]
