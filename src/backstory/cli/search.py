@@ -159,7 +159,7 @@ def search(
     if answer.reading:
         talk(answer.reading)
     if not answer.hits:
-        for each in elsewhere or [_no_hits(answer, where)]:
+        for each in (_no_hits(answer, where), *elsewhere):
             talk(each)
 
 
