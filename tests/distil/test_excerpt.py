@@ -78,3 +78,34 @@ def test_what_says_least_goes_first() -> None:
     kinds = [line.text.partition(":")[0] for line in found.lines]
     assert kinds == ["user", "committed", "agent, closing"]
     assert extent(found.text) <= 500
+
+
+COMMIT = "git commit -m 'Cache the lookup'"
+
+
+def test_a_commit_that_failed_is_not_told_as_committed() -> None:
+    failed = ran(COMMIT, "error: the check failed: unused import cache.py:3", Outcome.FAILED)
+    found = told(prompt("Why is it slow?"), failed, said("The commit is refused."))
+    assert "committed:" not in found.text
+    assert "FAILED $ git commit" in found.text
+
+
+def test_a_commits_message_stands_once_however_often_it_was_committed() -> None:
+    failed = ran(COMMIT, "error: the check failed: unused import cache.py:3", Outcome.FAILED)
+    found = told(prompt("Why is it slow?"), failed, ran(COMMIT), ran(f"{COMMIT} --amend"), said("Done now."))
+    assert found.text.count("committed: Cache the lookup") == 1
+
+
+def test_of_several_bodies_of_a_pull_request_the_last_one_holds() -> None:
+    found = told(
+        prompt("Open a pull request"),
+        ran("gh pr create --title Cache --body 'Caches every lookup'", "https://github.com/a/shop/pull/7"),
+        ran("gh pr edit 7 --body 'Caches the slow lookup'", "https://github.com/a/shop/pull/7"),
+        ran("gh pr edit 7 --title 'A cache for the shop'", "https://github.com/a/shop/pull/7"),
+        ran("gh pr create --title Log --body 'Logs every order'", "https://github.com/a/shop/pull/8"),
+        said("Both are open."),
+    )
+    assert "Caches every lookup" not in found.text
+    assert "Caches the slow lookup" in found.text
+    assert "A cache for the shop" in found.text
+    assert "Logs every order" in found.text

@@ -7,7 +7,7 @@ says least goes first, and of that the oldest. A number stands for the events of
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -39,6 +39,12 @@ _KINDS: dict[PassageKind, tuple[str, int, int]] = {
     PassageKind.SAID: ("agent: ", 320, 30),
     PassageKind.STEP: ("ran: ", 420, 10),
 }
+# Lines of what somebody wrote: said again, they say nothing new.
+_WORDS = tuple(_KINDS[kind][0] for kind in _KINDS if kind is not PassageKind.STEP)
+_WRITTEN = (PassageKind.COMMIT, PassageKind.RECORD)  # what a command writes, if it passes
+_REQUEST = re.compile(r"\b(?:gh pr|glab mr) (?:create|new|edit|update)\b(?: #?(\d{1,9}))?")
+_BODY = re.compile(r"\s(?:--body|--body-file|--description|-b|-F|-d)\b")
+_REQUEST_NUMBER = re.compile(r"/(?:pull|merge_requests)/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,29 +122,53 @@ def extent(text: str) -> int:
 
 
 def _lines(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
-    """The session as lines, in order, turn by turn."""
-    first = True
+    """The session as lines, in order, turn by turn; the same words of somebody stand there once."""
+    first, said = True, set[str]()
+    outdated = _outdated(events)
     failing: set[str] = set()
     for _, turn in groupby(events, key=lambda stored: (stored.session_id, stored.turn)):
         own = list(turn)
         placed = {stored.id: place for place, stored in enumerate(own)}
         lines = [
-            *_told(own, session.cwd),
+            *_told(own, session.cwd, outdated),
             *_mended(own, session.cwd),
             *_passed(own, failing),
             *_changed(own, session.cwd),
         ]
         for line in sorted(lines, key=lambda line: placed[line.events[0]]):
+            if line.text.startswith(_WORDS):
+                if line.text in said:
+                    continue
+                said.add(line.text)
             if first and line.text.startswith(_KINDS[PassageKind.PROMPT][0]):
                 first = False
                 line = Line(line.text, line.events, _GOAL)
             yield line
 
 
-def _told(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
+def _outdated(events: Sequence[StoredEvent]) -> set[str]:
+    """What wrote the text of a pull request that was written anew later."""
+    found: set[str] = set()
+    latest: dict[str, str] = {}
+    number = ""
+    for stored in events:
+        event = stored.event
+        match = _REQUEST.search(event.target) if event.action is Action.RUN else None
+        if match is None or event.outcome is not Outcome.OK or not _BODY.search(event.target):
+            continue
+        shown = _REQUEST_NUMBER.search(event.text)
+        number = match[1] or (shown[1] if shown else number)
+        if number in latest:
+            found.add(latest[number])
+        latest[number] = stored.id
+    return found
+
+
+def _told(turn: Sequence[StoredEvent], cwd: str, outdated: Set[str]) -> Iterator[Line]:
     """A line for each event that says something, made of its passages."""
+    failed = {stored.id for stored in turn if stored.event.outcome is Outcome.FAILED}
     for (eid, kind), group in groupby(harvest(turn), key=lambda passage: (passage.event, passage.kind)):
-        if kind not in _KINDS:
+        if kind not in _KINDS or (kind in _WRITTEN and (eid in failed or eid in outdated)):
             continue
         some = list(group)
         lead, limit, worth = _KINDS[kind]
