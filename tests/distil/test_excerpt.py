@@ -109,3 +109,41 @@ def test_of_several_bodies_of_a_pull_request_the_last_one_holds() -> None:
     assert "Caches the slow lookup" in found.text
     assert "A cache for the shop" in found.text
     assert "Logs every order" in found.text
+
+
+def compacted(text: str) -> Event:
+    return Event("claude-code", "s1", Kind.COMPACTED, 3, text)
+
+
+def test_of_a_compaction_summary_the_sections_that_tell_are_shown_and_not_the_analysis() -> None:
+    summary = (
+        "Analysis:\nLet me chronologically analyze the conversation:\n1. First the user asked this.\n"
+        + "Then I looked at a file. " * 90
+        + "\n\nSummary:\n1. Primary Request and Intent:\n   Make the lookup fast.\n"
+        + "2. Files and Code Sections:\n"
+        + "   - src/cache.py: the cache. \n" * 60
+        + "3. Errors and fixes:\n   1. The ring overflowed:\n      fixed by doubling it.\n"
+        + "   - User feedback: never touch the schema.\n"
+        + "4. Pending Tasks:\n   - Empty the cache at night.\n5. Current Work:\n   Writing the test.\n"
+    )
+    found = told(prompt("Why is it slow?"), compacted(summary), said("Going on."))
+    (line,) = [each.text for each in found.lines if each.text.startswith("summary")]
+    assert line == (
+        "summary before compaction: Primary Request and Intent: Make the lookup fast. Errors and fixes: "
+        "1. The ring overflowed: fixed by doubling it. - User feedback: never touch the schema. "
+        "Pending Tasks: - Empty the cache at night. Current Work: Writing the test."
+    )
+
+
+def test_a_long_section_leaves_room_for_the_others() -> None:
+    summary = (
+        "1. Errors and fixes:\n"
+        + "The ring overflowed. " * 200
+        + "\n2. Pending Tasks:\n- Empty it.\n"
+        + "3. Current Work: "
+        + "It is being tested. " * 100
+    )
+    found = told(prompt("Why is it slow?"), compacted(summary), said("Going on."))
+    (line,) = [each.text for each in found.lines if each.text.startswith("summary")]
+    assert "Pending Tasks: - Empty it. Current Work: It is being tested." in line
+    assert len(line) <= 1_830

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
+from backstory.distil.compaction import telling_sections
 from backstory.distil.harvest import Passage, PassageKind, harvest
 from backstory.distil.prose import shorten
 from backstory.distil.story import relative
@@ -166,13 +167,17 @@ def _outdated(events: Sequence[StoredEvent]) -> set[str]:
 
 def _told(turn: Sequence[StoredEvent], cwd: str, outdated: Set[str]) -> Iterator[Line]:
     """A line for each event that says something, made of its passages."""
-    failed = {stored.id for stored in turn if stored.event.outcome is Outcome.FAILED}
+    events = {stored.id: stored.event for stored in turn}
     for (eid, kind), group in groupby(harvest(turn), key=lambda passage: (passage.event, passage.kind)):
-        if kind not in _KINDS or (kind in _WRITTEN and (eid in failed or eid in outdated)):
+        if kind not in _KINDS or (
+            kind in _WRITTEN and (eid in outdated or events[eid].outcome is Outcome.FAILED)
+        ):
             continue
         some = list(group)
         lead, limit, worth = _KINDS[kind]
         text = _joined(some)
+        if kind is PassageKind.SUMMARY:
+            text = telling_sections(events[eid].text, limit)
         if kind is PassageKind.STEP and some[0].failed:
             lead, worth = "FAILED ", 50
         elif kind is PassageKind.STEP:  # what was to be done, if it says why
