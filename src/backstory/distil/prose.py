@@ -194,7 +194,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def whole(text: str, limit: int) -> str:
-    """One line of at most `limit` characters from the beginning, cut at the end of a sentence if one is there."""
+    """A text from its beginning, in one line of at most `limit` characters, cut at the end of a sentence."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
