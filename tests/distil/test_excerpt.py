@@ -147,3 +147,44 @@ def test_a_long_section_leaves_room_for_the_others() -> None:
     (line,) = [each.text for each in found.lines if each.text.startswith("summary")]
     assert "Pending Tasks: - Empty it. Current Work: It is being tested." in line
     assert len(line) <= 1_830
+
+
+def test_what_was_not_kept_or_only_cancelled_has_no_line() -> None:
+    hidden = "[content not kept: privacy.ignore_paths]"
+    found = told(
+        prompt("Why is it slow?"),
+        ran("", hidden, Outcome.FAILED),
+        ran("", hidden),
+        ran("make check", "<tool_use_error>Sibling tool call errored</tool_use_error>", Outcome.FAILED),
+        ran("make check"),
+        tool(Action.EDIT, hidden, "/shop/.env"),
+        said("It is done now."),
+    )
+    assert [line.text for line in found.lines] == [
+        "user: Why is it slow?",
+        "changed .env",
+        "agent, closing: It is done now.",
+    ]
+
+
+def test_an_agents_sentences_have_their_beginning_and_end_where_one_ends() -> None:
+    words = (
+        "The monorepo task files can still surface, because the loader reads them twice. "
+        + "So it goes on and on and on. " * 9
+    )
+    for outcome, lead in ((Outcome.OK, "agent: "), (Outcome.FAILED, "FAILED ")):
+        found = told(
+            prompt("Why is it slow?"),
+            said(words),
+            ran("make check", "error: no such task: build", outcome),
+            said("Done now."),
+        )
+        (line,) = [each.text for each in found.lines if each.text.startswith(lead)]
+        assert line.startswith(f"{lead}The monorepo task files can still surface, because")
+        assert "So it goes on and on and on. …" in line
+    assert line.endswith("$ make check → failed: error: no such task: build")
+
+
+def test_what_an_agent_tells_its_own_window_takes_no_room() -> None:
+    found = told(prompt("Why is it slow?"), said('It is fast now.\n::git-stage{cwd="/shop"}'))
+    assert found.lines[-1].text == "agent, closing: It is fast now."
