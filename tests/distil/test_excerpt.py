@@ -16,7 +16,7 @@ def tool(action: Action, text: str, target: str = "", name: str = "", outcome: O
 
 
 def told(*events: Event, room: int = 12_000) -> Excerpt:
-    placed = [replace(event, at=at) for at, event in enumerate(events)]
+    placed = [event if event.at > 9 else replace(event, at=at) for at, event in enumerate(events)]
     stored = [StoredEvent(f"e{at}", "s1", 1, at, 0, event) for at, event in enumerate(placed)]
     session = Session(
         id="s1", agent="claude-code", native_id="s1", project_id="p1", project_name="shop", title="", cwd="/shop",
@@ -188,3 +188,32 @@ def test_an_agents_sentences_have_their_beginning_and_end_where_one_ends() -> No
 def test_what_an_agent_tells_its_own_window_takes_no_room() -> None:
     found = told(prompt("Why is it slow?"), said('It is fast now.\n::git-stage{cwd="/shop"}'))
     assert found.lines[-1].text == "agent, closing: It is fast now."
+
+
+def test_what_a_hook_refused_is_told_with_its_reason() -> None:
+    why = "PreToolUse:Bash hook error: [check.sh]: run the formatter before you commit"
+    edit = "Edit operation blocked by hook:\n- [guard.sh]: never touch the migrations"
+    found = told(
+        prompt("Commit it, please"),
+        ran("git commit -am 'Cache the lookup'", why, Outcome.FAILED),
+        tool(Action.EDIT, edit, "/shop/migrations/1.sql", "Edit", Outcome.FAILED),
+        said("I format it first."),
+    )
+    lines = [line.text for line in found.lines]
+    assert f"a hook refused Bash git commit -am 'Cache the lookup': {why}" in lines
+    assert f"a hook refused Edit migrations/1.sql: {' '.join(edit.split())}" in lines
+    assert len(lines) == 4, "one line for each, and nothing was changed"
+
+
+def test_a_command_that_took_minutes_is_told_with_its_time() -> None:
+    slow, quick, alone = (ran(f"make {name}") for name in ("slow", "quick", "alone"))
+    found = told(
+        prompt("Test it"),
+        replace(said("I run the tests."), at=1_000),
+        replace(slow, at=181_000),
+        replace(said("And the linter."), at=190_000),
+        replace(quick, at=200_000),
+        replace(alone, at=400_000),
+        replace(said("All of it passes."), at=500_000),
+    )
+    assert [line.text for line in found.lines if "took" in line.text] == ["took 3 min: make slow"]

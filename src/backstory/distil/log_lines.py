@@ -7,10 +7,11 @@ was not kept or only cancelled says nothing.
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from backstory.distil.compaction import telling_sections
 from backstory.distil.harvest import Passage, PassageKind, harvest
+from backstory.distil.messages import rewritten
 from backstory.distil.prose import prompt_words, shorten, whole
 from backstory.distil.story import relative
 from backstory.model import NOT_KEPT, Action, Event, Kind, Outcome, Session, StoredEvent
@@ -22,7 +23,7 @@ _WHY = re.compile(
     r"\b(?:because|since|due to|caused?|reason|turns out|otherwise|so that|instead|root)\b", re.I
 )
 # What a line of each kind begins with, how much of it is shown, and what it is worth: the least goes first.
-_GOAL, _DONE, _CHANGED = 100, 45, 20
+_GOAL, _HOOK, _DONE, _CHANGED = 100, 50, 45, 20
 _KINDS: dict[PassageKind, tuple[str, int, int]] = {
     PassageKind.PROMPT: ("user: ", 700, 80),
     PassageKind.ANSWER: ("the user chose: ", 400, 85),
@@ -39,10 +40,13 @@ _KINDS: dict[PassageKind, tuple[str, int, int]] = {
 _WORDS = tuple(_KINDS[kind][0] for kind in _KINDS if kind is not PassageKind.STEP)
 _WRITTEN = (PassageKind.COMMIT, PassageKind.RECORD)  # what a command writes, if it passes
 _CANCELLED = "sibling tool call errored"  # how Claude Code says so
+# How Claude Code says that a hook would not have a call.
+_BY_HOOK = re.compile(
+    r"\b(?:blocked by|denied by)\b[^\n]{0,40}\bhook\b|\b(?:Pre|Post)ToolUse(?::\w{1,60})? hook\b", re.I
+)
+_HOOK_SAID, _COMMAND = 200, 160
+_MINUTE, _WAITED = 60_000, 60
 _DIRECTIVE = re.compile(r"::[a-z][\w-]{1,40}\{[^{}\n]{0,300}\}")  # what Codex tells its own window
-_REQUEST = re.compile(r"\b(?:gh pr|glab mr) (?:create|new|edit|update)\b(?: #?(\d{1,9}))?")
-_BODY = re.compile(r"\s(?:--body|--body-file|--description|-b|-F|-d)\b")
-_REQUEST_NUMBER = re.compile(r"/(?:pull|merge_requests)/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Line:
 def lines_of(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
     """The session as lines, in order, turn by turn; the same words of somebody stand there once."""
     first, said = True, set[str]()
-    outdated = _outdated(events)
+    outdated = rewritten(events)
     failing: set[str] = set()
     for _, turn in groupby(events, key=lambda stored: (stored.session_id, stored.turn)):
         own = list(turn)
@@ -67,6 +71,8 @@ def lines_of(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
             *_mended(own, session.cwd),
             *_passed(own, failing),
             *_changed(own, session.cwd),
+            *_refused_by_hook(own, session.cwd),
+            *_long(own),
         ]
         for line in sorted(lines, key=lambda line: placed[line.events[0]]):
             if line.text.startswith(_WORDS):
@@ -79,35 +85,15 @@ def lines_of(session: Session, events: Sequence[StoredEvent]) -> Iterator[Line]:
             yield line
 
 
-def _outdated(events: Sequence[StoredEvent]) -> set[str]:
-    """What wrote the text of a pull request that was written anew later."""
-    found: set[str] = set()
-    latest: dict[str, str] = {}
-    number = ""
-    for stored in events:
-        event = stored.event
-        match = _REQUEST.search(event.target) if event.action is Action.RUN else None
-        if match is None or event.outcome is not Outcome.OK or not _BODY.search(event.target):
-            continue
-        shown = _REQUEST_NUMBER.search(event.text)
-        number = match[1] or (shown[1] if shown else number)
-        if number in latest:
-            found.add(latest[number])
-        latest[number] = stored.id
-    return found
-
-
 def _told(turn: Sequence[StoredEvent], cwd: str, outdated: Set[str]) -> Iterator[Line]:
     """A line for each event that says something, made of its passages."""
     events = {stored.id: stored.event for stored in turn}
     leads = _leads(turn)
     for (eid, kind), group in groupby(harvest(turn), key=lambda passage: (passage.event, passage.kind)):
         event = events[eid]
-        if (
-            kind not in _KINDS
-            or _says_nothing(event)
-            or (kind in _WRITTEN and (eid in outdated or event.outcome is Outcome.FAILED))
-        ):
+        if kind not in _KINDS or _says_nothing(event) or _is_hooks(event):
+            continue
+        if kind in _WRITTEN and (eid in outdated or event.outcome is Outcome.FAILED):
             continue
         some = list(group)
         lead, limit, worth = _KINDS[kind]
@@ -199,12 +185,47 @@ def _passed(turn: Sequence[StoredEvent], failing: set[str]) -> Iterator[Line]:
             failing.add(command)
         elif event.action is Action.RUN and event.outcome is Outcome.OK and command in failing:
             failing.discard(command)
-            yield Line(f"passed now: {shorten(command, 160)}", (stored.id,), _DONE)
+            yield Line(f"passed now: {shorten(command, _COMMAND)}", (stored.id,), _DONE)
+
+
+def _is_hooks(event: Event) -> bool:
+    return event.outcome is Outcome.FAILED and _BY_HOOK.search(event.text[:_HOOK_SAID]) is not None
+
+
+def _refused_by_hook(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
+    """What a hook of the user's own would not let the agent do, and why: it will not the next time either."""
+    for stored in turn:
+        event = stored.event
+        if _is_hooks(event):
+            what = shorten(_here(event.target, cwd), _COMMAND) or event.tool
+            why = shorten(_here(event.text, cwd), _EDIT)
+            yield Line(f"a hook refused {event.tool} {what}: {why}", (stored.id,), _HOOK)
+
+
+def _long(turn: Sequence[StoredEvent]) -> Iterator[Line]:
+    """Commands that took more than a minute, from the words with which the agent called them to their end.
+
+    The time of a call is not kept, that of the words right before it is. What took longer than an hour waited
+    for somebody.
+    """
+    for before, stored in pairwise(turn):
+        event, called = stored.event, before.event
+        if event.action is not Action.RUN or called.kind is not Kind.SAID or _says_nothing(event):
+            continue
+        minutes = (event.at - called.at) / _MINUTE
+        if event.outcome in (Outcome.OK, Outcome.FAILED) and 1 < minutes < _WAITED:
+            yield Line(f"took {minutes:.0f} min: {shorten(event.target, _COMMAND)}", (stored.id,), _DONE)
 
 
 def _changed(turn: Sequence[StoredEvent], cwd: str) -> Iterator[Line]:
     """The files that a turn changed, in one line where the last of them was changed."""
-    edits = [stored for stored in turn if stored.event.action in _CHANGING and stored.event.target]
+    edits = [
+        stored
+        for stored in turn
+        if stored.event.action in _CHANGING
+        and stored.event.target
+        and stored.event.outcome is not Outcome.FAILED
+    ]
     if edits:
         names = list(dict.fromkeys(_in_line(relative(stored.event.target, cwd)) for stored in edits))
         more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
