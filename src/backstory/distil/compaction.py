@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from backstory.distil.prose import heading_of, whole
 
 _BEGINS = re.compile(r"^[ \t]{0,8}(?:<summary>|\W{0,3}Summary:?\W{0,3}$)", re.I | re.M)
-_NUMBERED = re.compile(r"(?:#{1,4} |\*\*)?(\d{1,2})[.)] +(?:\*\*)?([^:*\n]{3,60}):?(?:\*\*)?:? *$")
-_INLINE = re.compile(r"(\d{1,2})[.)] +(?:\*\*)?([^:*.\n]{3,60}):(?:\*\*)? +(\S.*)$")
+_NUMBERED = re.compile(r"(?:#{1,4} |\*\*)?(\d{1,2})[.)] {1,4}(?:\*\*)?([^:*\n]{3,60}):?(?:\*\*)?:?$")
+_INLINE = re.compile(r"(\d{1,2})[.)] {1,4}(?:\*\*)?([^:*.\n]{3,60}):(?:\*\*)? {1,4}(\S.*)$")
 # What a section is called that is kept, in the order of their worth.
 _KEPT = (
     re.compile(r"\b(?:request|intent|asked|goals?|task)\b", re.I),
