@@ -7,6 +7,8 @@ Times are UTC epoch milliseconds. Texts are redacted already.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+NOT_KEPT = "[content not kept: "  # what stands in place of a text that was not kept begins so, then why
+
 
 class Kind(StrEnum):
     """What an event says happened."""

@@ -8,7 +8,6 @@ are introduced with is asked for once the wiki has that. Whatever goes wrong her
 """
 
 import logging
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -30,7 +29,7 @@ from backstory.llm.prose_writer import ModelWriter
 from backstory.llm.structured_answer import ask_for
 from backstory.model import Memory, MemoryKind, Session, Speaker, speaker
 from backstory.paths import Home
-from backstory.revision import known_to
+from backstory.revision import by_touch, known_to
 from backstory.session_distillation import SessionDistiller
 from backstory.settings import Settings, load_settings
 from backstory.store import Store
@@ -47,7 +46,6 @@ _MEMORY_CHARS, _MEMORY_TEXT, _MEMORIES = (
     200,
 )  # what is shown of what is known, of each, of how many
 _KINDS = (*operations.KINDS, MemoryKind.NEXT_STEP)
-_WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
 _SPEAKERS = {Speaker.USER: "the user said", Speaker.AGENT: "an agent said", Speaker.TOOL: "a tool said"}
 _LOCK_SECONDS, _MERGE_SECONDS = 0.05, 5.0
 # A try that is due so soon is waited for; a later one is left to the next worker.
@@ -235,19 +233,14 @@ class ModelPass:
         return True
 
     def _known(self, session: Session, told: Excerpt) -> dict[str, Memory]:
-        """The memories that the session may touch, with short ids: those that speak of what it speaks of."""
-        words = set(_WORD.findall(told.text.lower()))
-        found = [
-            (memory.session_id == session.id, len(words & set(_WORD.findall(memory.text.lower()))), memory)
-            for memory in known_to(self._store, session.id, session.project_id, _KINDS, _MEMORIES)
-        ]
-        found = [each for each in found if each[1]]
-        found.sort(key=lambda each: (-each[0], -each[1], -each[2].at, each[2].id))
+        """The memories that the session may touch, with short ids, as many as have room."""
+        found = known_to(self._store, session.id, session.project_id, _KINDS, _MEMORIES)
         known: dict[str, Memory] = {}
         left = _MEMORY_CHARS
-        for _, _, memory in found:
-            left -= extent(_as_known(memory)) + 5
-            if left >= 0:
+        for least, memory in by_touch(found, session.id, told.text):
+            size = extent(_as_known(memory)) + 5
+            if size <= left - least * _MEMORY_CHARS:
+                left -= size
                 known[f"m{len(known) + 1}"] = memory
         return known
 

@@ -5,6 +5,7 @@ that gives way stays as evidence of the one that stands for it, and comes back i
 forgotten. What the user said or a person has judged gives way to nobody's words but the user's.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -17,6 +18,9 @@ from backstory.store.memories import memory_id
 
 # What passed in a session gives way to no sentence.
 _PASSED = (MemoryKind.TURN, MemoryKind.CHECKPOINT, MemoryKind.COMMAND)
+_WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
+_FEW_WORDS = 4  # one of two words in common is no more than chance
+_STANDING_ROOM = 0.5  # of the room: wishes leave the rest to what the session speaks of
 
 
 def write_revisions(store: Store, project_id: str) -> None:
@@ -99,3 +103,28 @@ def known_to(
     found = {memory.id: memory for memory in own if memory.id not in told}
     found.update((memory.id, memory) for memory in store.memories.of_project(project_id, wanted, limit))
     return list(found.values())
+
+
+def by_touch(memories: Iterable[Memory], sid: str, text: str) -> list[tuple[float, Memory]]:
+    """Those that a session may touch, best first, each with the part of the room that it must leave free.
+
+    The user's standing wishes and what is pinned come first, whatever the session's text speaks of: only what
+    is shown can be seen again. Then what shares words with it, in relation to its length, the session's own
+    first.
+    """
+    words = set(_WORD.findall(text.lower()))
+    standing: list[tuple[float, Memory]] = []
+    others: list[tuple[bool, float, Memory]] = []
+    for memory in memories:
+        own = set(_WORD.findall(memory.text.lower()))
+        shared = len(words & own) / (len(own) + _FEW_WORDS)
+        if memory.pinned or (memory.kind is MemoryKind.PREFERENCE and memory.said_by == Speaker.USER):
+            standing.append((shared, memory))
+        elif shared:
+            others.append((memory.session_id == sid, shared, memory))
+    standing.sort(key=lambda each: (-each[0], -each[1].at, each[1].id))
+    others.sort(key=lambda each: (-each[0], -each[1], -each[2].at, each[2].id))
+    return [
+        *((_STANDING_ROOM, memory) for _, memory in standing),
+        *((0.0, memory) for _, _, memory in others),
+    ]

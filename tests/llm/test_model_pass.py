@@ -137,7 +137,7 @@ class TestAnswers:
         (memory,) = asking.learned(story)
         assert (memory.text, memory.kind, memory.tier) == (STREAMS["text"], MemoryKind.FACT, Tier.MODEL)
         assert memory.reason == claim["reason"]
-        assert memory.made_by == "t2.2 scripted-small"
+        assert memory.made_by == "t2.3 scripted-small"
         (source,) = [e for e in house.stored(story) if e.id in memory.sources]
         assert source.event.target.endswith("importer.py")
         assert "streams its rows" in house.brief().text

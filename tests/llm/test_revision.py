@@ -60,6 +60,24 @@ class TestOneCall:
         assert head.startswith("Project: shop · main · ")
         assert "fact: The importer streams its rows one by one" in head
 
+    def test_the_users_standing_wishes_are_known_to_each_session_whatever_it_is_about(
+        self, house: House, asking: Asking
+    ) -> None:
+        with App(house.home) as app:
+            app.remember("Never open a pull request against the release branch", house.project, "preference")
+        a_session(house)
+        asking.answers()
+        asking.asks()
+        known = asking.log().partition("Log:")[0].partition("Memories:")[2].strip().splitlines()
+        assert known[0].startswith("m1 preference, the user said: Never open a pull request")
+
+    def test_a_model_is_told_that_retiring_needs_lines(self, house: House, asking: Asking) -> None:
+        a_session(house)
+        asking.answers()
+        asking.asks()
+        sent = json.dumps(asking.model.requests[-1].body)
+        assert "for retire and seen too" in sent
+
     def test_sessions_are_asked_in_their_order_each_with_what_the_one_before_gave(
         self, house: House, asking: Asking
     ) -> None:

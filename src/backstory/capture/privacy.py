@@ -18,11 +18,11 @@ from backstory.agents.payload_fields import redacted_text
 from backstory.capture.ignored_files import TOUCHES, IgnoredFiles, compile_globs
 from backstory.hook.project_identity import branch_name, session_id
 from backstory.hook.redact import Redactor
-from backstory.model import Action, Event, Where
+from backstory.model import NOT_KEPT, Action, Event, Where
 from backstory.settings import Settings
 
-IGNORED = "[content not kept: privacy.ignore_paths]"
-SECRET_PRINTED = "[content not kept: the command prints a secret]"  # noqa: S105 - a mark
+IGNORED = f"{NOT_KEPT}privacy.ignore_paths]"
+SECRET_PRINTED = f"{NOT_KEPT}the command prints a secret]"
 PERSONAL = ("email", "ip", "ssn", "card", "phone")
 _PLACES_KEPT = 1_000
 _WILD = re.compile(r"[*?\[]")

@@ -36,6 +36,8 @@
 - `summary`    the session as one row and as one page
 - `checkpoint` what must survive a compaction
 - `excerpt`    what a model is given of a session, if one is configured (T2)
+- `log_lines`  a session as lines that a model can read
+- `compaction` of a summary before a compaction, what a model is given
 - `operations` what it says, read with care, with the events it cites
 - `merge`      what that comes to, as memories beside what the rules observed
 """

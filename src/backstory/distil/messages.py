@@ -2,7 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from backstory.model import Action, Outcome, StoredEvent
 
 # The programs that keep such texts, and the options that hold them.
 _KEEPERS = re.compile(r"\b(git|jj|hg|gh|glab|bd|br|tea|az|jira|linear)\b")
@@ -14,6 +16,9 @@ _COMMITS = frozenset({"git", "jj", "hg"})
 _COMMIT_VERBS = frozenset({"commit", "merge", "tag", "describe", "notes"})
 _HEREDOC = re.compile(r"<<-?\s?(['\"]?)(\w{1,40}+)\1[^\n]{0,200}+\n")
 _FILES = frozenset({"-F", "--file", "--body-file"})
+_REQUEST = re.compile(r"\b(?:gh pr|glab mr) (?:create|new|edit|update)\b(?: #?(\d{1,9}))?")
+_BODY = re.compile(r"\s(?:--body|--body-file|--description|-b|-F|-d)\b")
+_REQUEST_NUMBER = re.compile(r"/(?:pull|merge_requests)/(\d{1,9})")
 _ENDS = ";&|\n"  # of a simple command
 _TRAILER = re.compile(r"\s{0,4}(?:[A-Z][\w-]{2,30}-[Bb]y: |\W{0,4}Generated with )")
 _SHORTEST = 12
@@ -38,6 +43,24 @@ def written_for_others(command: str) -> Iterator[tuple[bool, str]]:
         else:
             yield from _texts(simple, bodies)
             simple = []
+
+
+def rewritten(events: Sequence[StoredEvent]) -> set[str]:
+    """What wrote the text of a pull request that was written anew later."""
+    found: set[str] = set()
+    latest: dict[str, str] = {}
+    number = ""
+    for stored in events:
+        event = stored.event
+        match = _REQUEST.search(event.target) if event.action is Action.RUN else None
+        if match is None or event.outcome is not Outcome.OK or not _BODY.search(event.target):
+            continue
+        shown = _REQUEST_NUMBER.search(event.text)
+        number = match[1] or (shown[1] if shown else number)
+        if number in latest:
+            found.add(latest[number])
+        latest[number] = stored.id
+    return found
 
 
 def _texts(words: list[str], bodies: list[str]) -> Iterator[tuple[bool, str]]:

@@ -16,7 +16,7 @@ from typing import Any
 from backstory.distil.excerpt import Excerpt
 from backstory.model import Action, Kind, Memory, MemoryKind, StoredEvent
 
-VERSION = "t2.2"
+VERSION = "t2.3"
 # What a model may add; what was left open and what came of it all it says of the session.
 KINDS = (
     MemoryKind.DECISION,
@@ -55,7 +55,7 @@ Answer with one JSON object and nothing else:
     fixed it), attempt (tried in vain), preference (a standing wish of the user), fact (true of this project)
   - edit: a better sentence for one memory, if the session corrects it or says it more exactly
   - merge: one sentence for several memories that say the same
-  - retire: a memory that the session shows to be wrong or done
+  - retire: a memory that the session shows to be wrong or done; the lines that show it are needed
   - seen: memories that the session confirms as they stand
 - memories: the ids ("m1") that edit, merge, retire and seen are about; [] for add
 - text: one sentence that stands on its own, at most 240 characters, in the language of the excerpt; "" for
@@ -75,6 +75,7 @@ def _shape(**fields: Any) -> dict[str, Any]:
 
 
 _TEXT_FIELD, _LINES = {"type": "string"}, {"type": "array", "items": {"type": "integer"}}
+_NEEDED = "the lines that prove it, for retire and seen too: without any nothing is done"
 SCHEMA: dict[str, Any] = _shape(
     session=_shape(
         goal=_TEXT_FIELD,
@@ -90,7 +91,7 @@ SCHEMA: dict[str, Any] = _shape(
             kind={"type": "string", "enum": [*map(str, KINDS), ""]},
             text=_TEXT_FIELD,
             reason=_TEXT_FIELD,
-            lines=_LINES,
+            lines=_LINES | {"description": _NEEDED},
         ),
     },
 )

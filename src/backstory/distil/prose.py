@@ -193,6 +193,15 @@ def shorten(text: str, limit: int) -> str:
     return (cut[:space] if space > limit * 0.5 else cut).rstrip(" ,;:.") + "…"
 
 
+def whole(text: str, limit: int) -> str:
+    """A text from its beginning, in one line of at most `limit` characters, cut at the end of a sentence."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    ends = [match.start() for match in _SPLIT.finditer(line[:limit]) if match.start() > limit // 3]
+    return f"{line[: ends[-1]]} …" if ends and ends[-1] + 2 <= limit else shorten(line, limit)
+
+
 def in_a_row(parts: Iterable[str]) -> str:
     """Statements one after the other, with exactly one mark between two."""
     line = ""
