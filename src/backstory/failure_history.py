@@ -30,7 +30,7 @@ _ERRORS = 3  # of a history
 _TEXT_CHARS = 400
 _COMMAND_CHARS = 80
 _HELPERS = 2
-_ADDRESS = "://"
+_ADDRESS, _GIT = "://", "git "
 _SEVERAL = 2
 # An error is over when it has been away for so many times as long as it took to come, in sessions.
 _AWAY = 3
@@ -188,7 +188,7 @@ def _alike(failures: Sequence[_Failure]) -> dict[tuple[int, ...], list[str]]:
     for number, failure in enumerate(failures):
         before = ""
         for line in failure.lines:
-            own = shape(line)
+            own = shape(line, failure.deed.branch if failure.stem.startswith(_GIT) else "")
             before = own if own.strip("§ ") else f"{before} §"  # a path alone belongs to the line before it
             shapes[before].setdefault(number, line)
     found: dict[tuple[int, ...], list[str]] = defaultdict(list)

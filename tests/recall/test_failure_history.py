@@ -4,6 +4,7 @@ import pytest
 
 from backstory.app import App
 from backstory.hook.normalize import names_command
+from backstory.model import Act, MemoryStatus
 from tests.recall.desk import Desk, finds_another_way
 from tests.story import House
 
@@ -46,6 +47,25 @@ def test_what_failed_in_several_sessions_is_one_row_with_its_count_and_what_help
     assert "has no upstream branch" in told
     assert "passed as `git push --set-upstream origin shop-31`" in told
     assert told.count("no upstream branch") == 1
+
+
+def test_branches_of_one_plain_word_are_one_error_too(house: House, desk: Desk) -> None:
+    for branch in ("checkout", "search"):
+        pushes(house, branch)
+    told = desk.is_about_to_run("git push origin HEAD")
+    assert "(2 sessions, passed as `git push --set-upstream origin search`)" in told
+    assert told.count("no upstream branch") == 1
+
+
+def test_what_several_sessions_showed_is_reviewed_once(house: House) -> None:
+    for branch in ("checkout", "search", "shop-31"):
+        pushes(house, branch)
+    with App(house.home) as app:
+        (lesson,) = [each for each in app.to_review() if "no upstream" in each.text]
+        assert lesson.seen == 3
+        app.judge(lesson.id, Act.REJECT, "")
+        assert not [each for each in app.to_review() if "no upstream" in each.text]
+        assert [each.id for each in app.to_review(MemoryStatus.REJECTED)] == [lesson.id]
 
 
 def test_the_same_script_with_other_options_is_told_of_another_one_is_not(house: House, desk: Desk) -> None:
