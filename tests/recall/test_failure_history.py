@@ -92,6 +92,32 @@ def test_what_an_edit_mended_and_what_did_not_come_back_is_not_told(house: House
     assert "KeyError" not in desk.is_about_to_run("mix test test/tax_test.exs")
 
 
+def adds(house: House, refused: str, error: str, taken: str) -> None:
+    """A session that stages a file by a wrong name first."""
+    story = house.session().starts().prompts("Stage the migration")
+    story.runs(f"git add {refused}", fails=f"Exit code 128\nfatal: {error}")
+    story.runs(f"git add {taken}", "").stops("Staged.").ends()
+    house.works()
+
+
+def test_the_same_command_on_another_file_is_no_way_past_an_error(house: House, desk: Desk) -> None:
+    adds(
+        house,
+        "_build/repo/20260212_cart.exs",
+        "pathspec '_build/repo/20260212_cart.exs' is beyond a symbolic link",
+        "priv/repo/20260212_cart.exs priv/cart.ex",
+    )
+    assert "symbolic" not in desk.is_about_to_run("git add lib/cart.ex")
+
+
+def test_two_errors_of_one_command_are_no_failure_that_comes_back(house: House) -> None:
+    adds(house, "a/cart.css", "The following paths are ignored by one of your files", "-f a/cart.css")
+    adds(house, "b/tax.exs", "pathspec 'b/tax.exs' is beyond a symbolic link", "--sparse b/tax.exs")
+    assert "failed in 2 of 2 sessions" not in house.brief().text
+    adds(house, "c/cart.css", "The following paths are ignored by one of your files", "-f c/cart.css")
+    assert "`git add` failed in 3 of 3 sessions" in house.brief().text
+
+
 def test_what_passed_again_without_help_is_not_called_helped(house: House, desk: Desk) -> None:
     commits(house, helper=False)
     assert "passed" not in desk.is_about_to_run("git commit -m 'Cart: taxes'")
