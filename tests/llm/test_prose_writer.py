@@ -49,7 +49,7 @@ def test_it_is_governed_like_everybody(app: App, house: House, asking: Asking) -
 
 def test_one_call_at_a_time_whoever_makes_it(house: House, asking: Asking) -> None:
     """CM-55."""
-    house.sets("model.timeout_seconds", "0")
+    house.sets("model.timeout_seconds", "1")
     with App(house.home) as app, lock(house.home.model_lock) as held:
         assert held
         writer = app.writer()

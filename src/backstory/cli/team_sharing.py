@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _LEVELS = ("kept", "learned", "off")
 
 
+_FILES = "git"  # the first word of `team share git`: files of the repository instead of a server
+
+
 @click.command()
 @click.argument("link")
 @json_option
@@ -66,7 +69,7 @@ def share(
     """
     folder = chosen_folder(cwd)
     with open_app() as app:
-        if handles[:1] == ("git",):
+        if next(iter(handles), "") == _FILES:
             _share_git(app, folder, level, dry_run, yes, as_json)
             return
         if not dry_run:
