@@ -2,7 +2,8 @@
 
 Told from what happened, not from what was said. The failures of commands with the same stem (`git commit`,
 `mise run lint`) are put together by the shapes of their error lines. An error is told if it came back in
-another session, or if no edit was needed to get past it: a command that ran in between, or another spelling.
+another session, or if no edit was needed to get past it: a command that ran in between, or another spelling
+(the same command on other files is none).
 What an edit cured and did not come back is development, not knowledge, and so is what programs of all sorts
 say. An error is over when it has been away for three times as many sessions as it took to come; that of one
 session also when the very command passed in a later one.
@@ -30,13 +31,15 @@ _ERRORS = 3  # of a history
 _TEXT_CHARS = 400
 _COMMAND_CHARS = 80
 _HELPERS = 2
-_ADDRESS = "://"
+_ADDRESS, _GIT = "://", "git "
 _SEVERAL = 2
 # An error is over when it has been away for so many times as long as it took to come, in sessions.
 _AWAY = 3
 _PLACE = re.compile(r"^(?:\[[\w:-]{1,40}\] )?\S{1,200}?:\d+(?::\d+)?:? ")
 _FORMATS = re.compile(r"\b(?:format|fmt)\b(?! --check)|(?<!\S)--(?:fix|write)\b")
 _HELPING = (Role.INSTALL, Role.CHANGE, Role.RUN, Role.BUILD)
+_STEP_ENDS = re.compile(r"&&|\|\||[;\n]")
+_FILE_OR_NUMBER = re.compile(r"[/\d]|\w\.\w")
 _BOOKKEEPING = frozenset(("add", "commit", "push", "switch", "checkout", "branch", "fetch", "log", "info"))
 
 
@@ -64,17 +67,29 @@ class _Failure:
             return ""  # which folder it took, a lesson of that session tells
         way = _shown(self.passed)
         same = normalize.command_key(way) == normalize.command_key(_shown(self.deed.target))
-        return "" if same or runs_remote_code(way) else f"passed as `{way}`"
+        if same or runs_remote_code(way) or self._of_other_files():
+            return ""
+        return f"passed as `{way}`"
+
+    def _of_other_files(self) -> bool:
+        """Whether it passed only because it was given other files or numbers: no other way of calling it."""
+        new = _words_of(self.stem, self.passed) - _words_of(self.stem, self.deed.target)
+        given = {word for step in parse(self.passed).steps for word in step.operands}
+        return bool(new) and all(word in given and _FILE_OR_NUMBER.search(word) for word in new)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The failures of one stem in words, in how many sessions it failed, and the last of them."""
+    """The failures of one stem in words, in how many sessions it failed, and the last of them.
+
+    `returned` is in how many sessions its commonest error came: one stem may fail for many reasons.
+    """
 
     stem: str
     text: str
     seen: int
     last: Deed
+    returned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +189,12 @@ def _history(stem: str, failures: Sequence[_Failure], times: _Times) -> History 
     seen = len({each.deed.session for each in failures})
     ran = len(times.ran[stem])
     head = f"`{stem}` failed in {seen} of {ran} sessions" if ran > 1 else f"`{stem}` failed"
-    text = ""
-    for error in _errors(stem, failures, times):
+    text, errors = "", _errors(stem, failures, times)
+    for _, error in errors:
         longer = f"{text}; {error}" if text else f"{head}: {error}"
         if not text or len(longer) <= _TEXT_CHARS:
             text = longer
-    return History(stem, text, seen, last.deed) if text else None
+    return History(stem, text, seen, last.deed, max(each for each, _ in errors)) if text else None
 
 
 def _alike(failures: Sequence[_Failure]) -> dict[tuple[int, ...], list[str]]:
@@ -188,7 +203,7 @@ def _alike(failures: Sequence[_Failure]) -> dict[tuple[int, ...], list[str]]:
     for number, failure in enumerate(failures):
         before = ""
         for line in failure.lines:
-            own = shape(line)
+            own = shape(line, failure.deed.branch if failure.stem.startswith(_GIT) else "")
             before = own if own.strip("§ ") else f"{before} §"  # a path alone belongs to the line before it
             shapes[before].setdefault(number, line)
     found: dict[tuple[int, ...], list[str]] = defaultdict(list)
@@ -198,8 +213,8 @@ def _alike(failures: Sequence[_Failure]) -> dict[tuple[int, ...], list[str]]:
     return found
 
 
-def _errors(stem: str, failures: Sequence[_Failure], times: _Times) -> list[str]:
-    """What went wrong, each error once with what helped, those of most sessions first."""
+def _errors(stem: str, failures: Sequence[_Failure], times: _Times) -> list[tuple[int, str]]:
+    """What went wrong, each error once with what helped and in how many sessions, those of most first."""
     found = []
     for numbers, lines in _alike(failures).items():
         own = [failures[number] for number in numbers]
@@ -214,7 +229,13 @@ def _errors(stem: str, failures: Sequence[_Failure], times: _Times) -> list[str]
             facts = [f"{sessions} sessions"] if sessions >= _SEVERAL else []
             told = f'"{" / ".join(lines[:2])}" ({", ".join([*facts, *filter(None, [remedy])])})'
             found.append((sessions, last, told))
-    return [told for _, _, told in sorted(found, reverse=True)[:_ERRORS]]
+    return [(sessions, told) for sessions, _, told in sorted(found, reverse=True)[:_ERRORS]]
+
+
+def _words_of(stem: str, command: str) -> set[str]:
+    """The words of the steps of a command that have this stem, without what is typed into it."""
+    steps = _STEP_ENDS.split(command.partition("<<")[0])
+    return {word for step in steps if stem in normalize.command_stems(step) for word in step.split()}
 
 
 def _shown(command: str) -> str:

@@ -381,6 +381,11 @@ def test_a_fix_in_what_the_session_was_writing_is_its_own_work_and_the_cause_is_
             "fatal: The current branch x-dov has no upstream",
             True,
         ),
+        (
+            "fatal: The current branch checkout has no upstream branch.",
+            "fatal: The current branch search has no upstream branch.",
+            True,
+        ),
         ("a.go:1:1: func f is unused (unused)", "a.go:1:1: error is unwrapped (wrapcheck)", False),
         ("KeyError: 'kid'", "TypeError: no", False),
     ],
@@ -389,6 +394,12 @@ def test_a_lesson_is_the_same_by_its_command_and_the_shape_of_its_error(
     one: str, two: str, same: bool
 ) -> None:
     assert (shape(one) == shape(two)) is same
+
+
+def test_an_error_of_git_is_the_same_whatever_its_branch_is_called() -> None:
+    told = "error: cannot delete branch {} used by another worktree"
+    assert shape(told.format("search"), "search") == shape(told.format("cart"), "cart")
+    assert shape(told.format("search"), "search") != shape(told.format("search"), "cart")
 
 
 @pytest.mark.parametrize(

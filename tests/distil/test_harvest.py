@@ -54,6 +54,24 @@ def test_the_end_of_a_turn_that_repeats_its_last_message_is_told_once() -> None:
     assert kinds(found) == [("prompt", "Why does it fail?"), ("closing", last)]
 
 
+ENDED = Event("claude-code", "s1", Kind.TURN_ENDED, 4)
+CLOSED = "All three parts are done: the cart, the totals and the taxes are computed on the server now."
+
+
+def closings(*events: Event) -> list[str]:
+    return [text for kind, text in kinds(harvest(turn(prompt("Do it"), *events))) if kind == "closing"]
+
+
+def test_what_an_agent_says_when_nobody_typed_is_no_closing_unless_it_adds_something() -> None:
+    news = "The background task is done; all is clean."
+    looked = ran("cat tasks/b1.output", "15 tests, 0 failures")
+    assert closings(said(CLOSED), ENDED, looked, said(news), ENDED) == [CLOSED]
+    assert closings(said(CLOSED), ENDED, said(news)) == [CLOSED]
+    committed = ran("git add a.py && git commit -m 'Fix what the task found'", "[main 1a2b3c4] Fix")
+    assert closings(said(CLOSED), ENDED, committed, said(news), ENDED) == [CLOSED, news]
+    assert closings(said("I wait for the task."), ENDED, looked, said(CLOSED), ENDED)[-1] == CLOSED
+
+
 def test_a_failed_command_stands_with_the_lines_that_say_why() -> None:
     output = (
         "Exit code 1\n[lint] starting\nwingman.go:181:10: error is unwrapped (wrapcheck)\nERROR task failed"

@@ -4,6 +4,7 @@ import pytest
 
 from backstory.app import App
 from backstory.hook.normalize import names_command
+from backstory.model import Act, MemoryStatus
 from tests.recall.desk import Desk, finds_another_way
 from tests.story import House
 
@@ -48,6 +49,25 @@ def test_what_failed_in_several_sessions_is_one_row_with_its_count_and_what_help
     assert told.count("no upstream branch") == 1
 
 
+def test_branches_of_one_plain_word_are_one_error_too(house: House, desk: Desk) -> None:
+    for branch in ("checkout", "search"):
+        pushes(house, branch)
+    told = desk.is_about_to_run("git push origin HEAD")
+    assert "(2 sessions, passed as `git push --set-upstream origin search`)" in told
+    assert told.count("no upstream branch") == 1
+
+
+def test_what_several_sessions_showed_is_reviewed_once(house: House) -> None:
+    for branch in ("checkout", "search", "shop-31"):
+        pushes(house, branch)
+    with App(house.home) as app:
+        (lesson,) = [each for each in app.to_review() if "no upstream" in each.text]
+        assert lesson.seen == 3
+        app.judge(lesson.id, Act.REJECT, "")
+        assert not [each for each in app.to_review() if "no upstream" in each.text]
+        assert [each.id for each in app.to_review(MemoryStatus.REJECTED)] == [lesson.id]
+
+
 def test_the_same_script_with_other_options_is_told_of_another_one_is_not(house: House, desk: Desk) -> None:
     finds_another_way(house)
     assert "PYTHONPATH=src python load.py" in desk.is_about_to_run("python load.py --dry-run")
@@ -70,6 +90,32 @@ def test_what_an_edit_mended_and_what_did_not_come_back_is_not_told(house: House
     story.stops("Fixed.").ends()
     house.works()
     assert "KeyError" not in desk.is_about_to_run("mix test test/tax_test.exs")
+
+
+def adds(house: House, refused: str, error: str, taken: str) -> None:
+    """A session that stages a file by a wrong name first."""
+    story = house.session().starts().prompts("Stage the migration")
+    story.runs(f"git add {refused}", fails=f"Exit code 128\nfatal: {error}")
+    story.runs(f"git add {taken}", "").stops("Staged.").ends()
+    house.works()
+
+
+def test_the_same_command_on_another_file_is_no_way_past_an_error(house: House, desk: Desk) -> None:
+    adds(
+        house,
+        "_build/repo/20260212_cart.exs",
+        "pathspec '_build/repo/20260212_cart.exs' is beyond a symbolic link",
+        "priv/repo/20260212_cart.exs priv/cart.ex",
+    )
+    assert "symbolic" not in desk.is_about_to_run("git add lib/cart.ex")
+
+
+def test_two_errors_of_one_command_are_no_failure_that_comes_back(house: House) -> None:
+    adds(house, "a/cart.css", "The following paths are ignored by one of your files", "-f a/cart.css")
+    adds(house, "b/tax.exs", "pathspec 'b/tax.exs' is beyond a symbolic link", "--sparse b/tax.exs")
+    assert "failed in 2 of 2 sessions" not in house.brief().text
+    adds(house, "c/cart.css", "The following paths are ignored by one of your files", "-f c/cart.css")
+    assert "`git add` failed in 3 of 3 sessions" in house.brief().text
 
 
 def test_what_passed_again_without_help_is_not_called_helped(house: House, desk: Desk) -> None:

@@ -101,3 +101,15 @@ class Annotations(Context):
         """Memories of these kinds in these states, newest first; for a person who looks through them."""
         self.catch_up()
         return self.store.memories.listed(kinds, statuses, project_id, before, limit, pinned)
+
+    def to_review(
+        self,
+        status: MemoryStatus = MemoryStatus.CANDIDATE,
+        project_id: str | None = None,
+        before: tuple[int, str] | None = None,
+        limit: int = 50,
+    ) -> list[Memory]:
+        """What a person is asked to look through, newest first: what several sessions showed stands once."""
+        self.catch_up()
+        once = status is MemoryStatus.CANDIDATE  # what somebody judged is listed as it was judged
+        return self.store.memories.listed(REVIEWED, [status], project_id, before, limit, once=once)

@@ -8,7 +8,6 @@ import click
 
 from backstory import clock
 from backstory.app import App
-from backstory.app.annotations import REVIEWED
 from backstory.attribution import commanded_by, led_in, told_as
 from backstory.cli.listing import memory_row, short_handle
 from backstory.cli.output import json_option, line, print_json, table, talk
@@ -99,7 +98,7 @@ def review(
             return
         where = chosen_scope(app, cwd, project, everywhere)
         zone = clock.zone(app.settings.time_zone)
-        found = app.memories(REVIEWED, [MemoryStatus(status)], where.project_id, None, limit)
+        found = app.to_review(MemoryStatus(status), where.project_id, limit=limit)
         if walks and found:
             _walk(app, found)
             return

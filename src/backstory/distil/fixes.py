@@ -145,10 +145,16 @@ def _lesson(story: Story, chain: Chain, lost: AbstractSet[str]) -> Draft | None:
         files=unique(c.file for c in changes),
         weight=1.2 if cure.passed else 1.0,
         turn=cure.turn,
-        signature=signature(stem(first.culprit), shape(first.error), *_installed(helpers)),
+        signature=signature(stem(first.culprit), _shape_of(first), *_installed(helpers)),
         times=len(chain.failures),
         own_work=_own_work(story, first, changes),
     )
+
+
+def _shape_of(failed: Run) -> str:
+    """The shape of its error; git's own errors name the branch that it ran on."""
+    of_git = failed.culprit is not None and failed.culprit.program == "git"
+    return shape(failed.error, failed.branch if of_git else "")
 
 
 def _installed(helpers: Sequence[Run]) -> list[str]:

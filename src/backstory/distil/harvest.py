@@ -96,10 +96,7 @@ class _Turn:
         self._lead: StoredEvent | None = None  # the agent's last words, if nothing came of them yet
         asked = (prompt_words(each.event.text) for each in events if each.event.kind is Kind.PROMPT)
         self._prompt = shorten(next(filter(None, asked), ""), _PROMPT_CHARS)
-        spoken = [
-            each.id for each in events if each.event.kind in (Kind.SAID, Kind.TURN_ENDED) and each.event.text
-        ]
-        self._last = spoken[-1] if spoken else ""
+        self._closings = _closings(events)
 
     def passages(self) -> list[Passage]:
         said = ""
@@ -125,17 +122,12 @@ class _Turn:
     def _say(self, stored: StoredEvent, text: str) -> None:
         """What the agent said: the closing, a message of its own, or the lead-in to what it does next."""
         self._let_go()
-        # the end of a turn often tells the last message once more
-        if stored.id == self._last or self._ends_with(text):
+        if stored.id in self._closings:
             self._cut(stored, PassageKind.CLOSING, text)
         elif len(text) > _LEAD_MOST:
             self._cut(stored, PassageKind.SAID, text)
         else:
             self._lead = stored
-
-    def _ends_with(self, text: str) -> bool:
-        last = self._events[-1].event if self._events else None
-        return last is not None and last.kind is Kind.TURN_ENDED and prompt_words(last.text) == text
 
     def _let_go(self) -> None:
         """What the agent said stands for itself if no command came of it."""
@@ -205,6 +197,42 @@ class _Turn:
                 stored.id, part, kind, text, heading, event.at, stored.turn, self._prompt, command, failed
             )
         )
+
+
+def _closings(events: Sequence[StoredEvent]) -> set[str]:
+    """The messages that close a turn, by their events: mostly one, the last.
+
+    After its end an agent may be woken by what nobody typed (a background task is done, a hook has something
+    to say). What it says then closes the turn, too, if it edited or committed something, or has more to say.
+    """
+    found: set[str] = set()
+    last, text, longest, did, woken = "", "", 0, False, False
+    for stored in events:
+        event = stored.event
+        if (
+            event.kind in (Kind.SAID, Kind.TURN_ENDED)
+            and (words := prompt_words(event.text))
+            and words != text
+        ):
+            last, text = stored.id, words  # the end of a turn often tells the last message once more
+        did = did or _changes(event)
+        if event.kind is Kind.TURN_ENDED and last:
+            if not woken or did or len(text) > longest:
+                found.add(last)
+                longest = max(longest, len(text))
+            last, did, woken = "", False, True
+    if last and (not woken or did or len(text) > longest):
+        found.add(last)
+    return found
+
+
+def _changes(event: Event) -> bool:
+    """Whether something was edited or committed."""
+    if event.kind is not Kind.TOOL or event.outcome is Outcome.FAILED:
+        return False
+    if event.action is Action.RUN:
+        return any(step.verb == "commit" for step in shell.parse(event.target).steps)
+    return event.action in (Action.EDIT, Action.WRITE)
 
 
 def refused_with(event: Event) -> str:

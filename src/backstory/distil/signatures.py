@@ -13,7 +13,8 @@ _WORD = re.compile(r"[a-z][\w:-]*")
 _RULE = re.compile(r"\(([a-z][\w-]{2,40})\)\s*$|\b([A-Z]{1,5}\d{3,5})\b|\b(MD\d{3})/")
 _VARIABLE = re.compile(
     r"`[^`]{0,200}`|'[^']{0,200}'|\"[^\"]{0,200}\"|(?<!\S)\S*[/\\\d]\S*|\b[0-9a-f]{7,40}\b|"
-    r"\b[\w.]{1,80}\.[a-z]{1,5}(?::\S*)?|\b\w+(?:[-_]\w+)+\b"
+    r"\b[\w.]{1,80}\.[a-z]{1,5}(?::\S*)?|\b\w+(?:[-_]\w+)+\b|"
+    r"(?<=\b[Cc]urrent branch )\S+|(?<=\b[Oo]n branch )\S+"  # as git names one
 )
 _BETWEEN = re.compile(r"[^a-z§]+")
 _MOST_WORDS = 2
@@ -28,8 +29,13 @@ def stem(step: Step) -> str:
     return " ".join((step.name, *words[:_MOST_WORDS]))
 
 
-def shape(error: str) -> str:
-    """An error without what varies; the name of the rule that was broken, if it has one."""
+def shape(error: str, branch: str = "") -> str:
+    """An error without what varies; the name of the rule that was broken, if it has one.
+
+    `branch` is where it came, for an error of git: its name may be any word.
+    """
+    if branch:
+        error = re.sub(rf"(?<![\w/.-]){re.escape(branch)}(?![\w/-])", "§", error)
     rule = _RULE.search(error)
     if rule is not None:
         return str(next(filter(None, rule.groups())))

@@ -64,6 +64,7 @@ class Run:
     interrupted: bool
     error: str = ""
     culprit: shell.Step | None = None
+    branch: str = ""
 
     @property
     def shown(self) -> str:

@@ -125,6 +125,7 @@ def _use(story: Story, turn: Turn, place: int, stored: StoredEvent, limits: Limi
                 interrupted=event.outcome is Outcome.INTERRUPTED,
                 error=error,
                 culprit=command.culprit(error) if error else command.main,
+                branch=event.where.branch,
             )
             turn.runs.append(run)
             story.runs.append(run)

@@ -163,9 +163,9 @@ def _worked(store: Store, summary: Memory, answered: set[str]) -> bool:
 def _histories(
     store: Store, project_id: str, written: WrittenDown, hidden: Sequence[set[str]]
 ) -> Iterator[tuple[str, Row]]:
-    """What failed in several sessions and what made it pass, by the commands' stems."""
+    """What failed in several sessions for the same reason, and what made it pass, by the commands' stems."""
     found = failure_histories(store.events.deeds(project_id, OF_LATE))
-    lasting = [each for each in found if each.seen >= _SEVERAL and not written.says(each.text)]
+    lasting = [each for each in found if each.returned >= _SEVERAL and not written.says(each.text)]
     for each in [one for one in lasting if not _says_hidden(_words(one.text), hidden)][:_HISTORIES]:
         yield each.stem, history_row(each) | {"worth": _RETURNS}
 

@@ -200,7 +200,7 @@ class EventReader:
         rows = self._db.execute(
             """
             SELECT e.session_id, s.agent, e.id, e.at, e.action, e.outcome, e.target,
-                   CASE WHEN e.outcome = 'failed' AND e.action = 'run' THEN e.text ELSE '' END
+                   CASE WHEN e.outcome = 'failed' AND e.action = 'run' THEN e.text ELSE '' END, e.branch
             FROM events e JOIN sessions s ON s.id = e.session_id
             WHERE e.session_id IN (SELECT id FROM sessions WHERE project_id = ? ORDER BY last_at DESC LIMIT ?)
               AND (e.action = 'run' OR (e.action IN ('edit', 'write') AND e.outcome = 'ok'))

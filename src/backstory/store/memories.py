@@ -366,14 +366,20 @@ class Memories:
         before: tuple[int, str] | None,
         limit: int,
         pinned: bool = False,
+        once: bool = False,
     ) -> list[Memory]:
-        """Memories of these kinds in these states, newest first, older than a cursor; for a person."""
+        """Memories of these kinds in these states, newest first, older than a cursor; for a person.
+
+        `once`: of what several sessions showed, only the row that stands for all of them.
+        """
         clauses, values = [KEPT], list[object]()
         if project_id:
             clauses.append("m.project_id = ?")
             values.append(project_id)
         if pinned:
             clauses.append("m.pinned = 1")
+        if once:
+            clauses.append(ONCE)
         if before is not None:
             clauses.append("(m.at, m.id) < (?, ?)")
             values += before

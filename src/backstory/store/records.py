@@ -142,7 +142,7 @@ class ModelAnswer(NamedTuple):
 
 
 class Deed(NamedTuple):
-    """A command or a change of a file; of a command that failed also what it printed."""
+    """A command or a change of a file, and on which branch; of a command that failed also what it printed."""
 
     session: str
     agent: str
@@ -152,6 +152,7 @@ class Deed(NamedTuple):
     outcome: str
     target: str
     text: str
+    branch: str = ""
 
 
 class NewPassage(NamedTuple):

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from backstory.app import App
-from backstory.app.annotations import REVIEWED
 from backstory.model import Kind, Memory, MemoryKind, MemoryStatus
 from backstory.web.markup import Html, h, join
 from backstory.web.pages import components
@@ -23,7 +22,7 @@ def page(app: App, asked: PageRequest) -> Page:
     limit = clamped_limit(asked.get("limit"), _PAGE)
     project = asked.get("project") or None
     before = parse_cursor(asked.get("before"))
-    candidates = app.memories(REVIEWED, [MemoryStatus.CANDIDATE], project, before, limit + 1)
+    candidates = app.to_review(MemoryStatus.CANDIDATE, project, before, limit + 1)
     found, more = page_rows(candidates, limit, lambda memory: (memory.at, memory.id))
     body = join(
         heading(
