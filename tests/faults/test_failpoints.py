@@ -171,6 +171,11 @@ def test_a_restore_killed_while_it_builds_never_gets_into_the_next(house: House,
             db.execute("DROP INDEX memories_by_signature")
             for column in ("signature", "times", "own_work", "told_by", "seen", "total", "formerly"):
                 db.execute(f"ALTER TABLE memories DROP COLUMN {column}")
+            db.execute("DROP INDEX memories_of_others")
+            for table, column in (("memories", "author"), ("memories", "origin"), ("sessions", "author")):
+                db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+            for table in ("sent", "received", "feeds", "muted", "shared_by_hand", "contradictions"):
+                db.execute(f"DROP TABLE {table}")
             db.execute("CREATE TABLE pieces (row INTEGER PRIMARY KEY)")
             db.execute("PRAGMA user_version = 9")
     for step in ("build.begun", "build.filled", "migrate.statement" if old_schema else "build.checked"):
