@@ -23,6 +23,7 @@ PUT_TOGETHER = {
     "backstory.capture.ignored_files:compile_globs": "the user's own globs; fnmatch makes each star atomic",
     "backstory.distil.forms:_form": "called for this module's tables only, which are tested",
     "backstory.distil.forms:_rule": "called for this module's tables only, which are tested",
+    "backstory.distil.signatures:shape": "an escaped branch name, no repeat",
     "backstory.distil.phrases:_compiled": "the tables of phrases, whose rows are tested",
     "backstory.hook.precompiled_patterns:automaton": "the rows of hook/patterns.py, which are tested, and the user's own",
     "backstory.knowledge.topics:decision_title": "words of a table, no repeat",
