@@ -12,7 +12,7 @@ from backstory.settings import Settings
 from backstory.share.outgoing_rows import why_not
 from backstory.share.portable_text import LONGEST, PortableText
 
-ROOT = "/work/repos/shop"
+ROOT = "/opt/code/shop"
 
 
 @pytest.fixture
@@ -69,9 +69,7 @@ def test_whatever_a_text_is_it_can_be_stored_anywhere_and_names_no_place(text: s
     assert "/home/carol" not in found
 
 
-@pytest.mark.parametrize(
-    "identity", ["/work/shop", "~/shop", "./shop", r"C:\shop", r"\\host\shop", "D:/shop"]
-)
+@pytest.mark.parametrize("identity", ["/opt/shop", "~/shop", "./shop", r"C:\shop", r"\\host\shop", "D:/shop"])
 def test_a_project_that_is_known_by_a_path_is_shared_with_nobody(identity: str) -> None:
     assert why_not(Project(project_id(identity), identity, "shop", identity, 0))
 
