@@ -63,6 +63,7 @@ LAYERS = (
         "plain_prose",
         "attribution",
         "team_wire",
+        "orderly_server",
         "team_membership",
         "__init__",
     ),

@@ -43,7 +43,7 @@ WHOSE = {
 #: Memories that others share hang on a session of this agent; `PERSON` said them, as the author themselves.
 #: Neither is the user of this home, so neither has the user's trust.
 TEAM, PERSON = "team", "person"
-MINE = "mine"  # the origin of what the user's own other machine shares
+OWN_MACHINE = "mine"  # the origin of what the user's own other machine shares
 _LONGEST_NAME = 60
 # A name that would read like somebody else than its bearer.
 _NOBODYS = re.compile(
@@ -116,7 +116,7 @@ def told_by_other(kind: MemoryKind, text: str, author: str, origin: str, said_by
     """What somebody else shared, with whose it is; never as the word of the user of this home."""
     who = said_by if said_by in _OTHERS_ELSE else Speaker.AGENT.value
     lead = _OTHERS.get((kind, who), _OTHERS_ELSE[who]).format(_named(author))
-    return led_in(f"{lead} (on another machine of the user)" if origin == MINE else lead, text)
+    return led_in(f"{lead} (on another machine of the user)" if origin == OWN_MACHINE else lead, text)
 
 
 def person_name(name: str) -> str:

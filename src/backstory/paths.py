@@ -160,6 +160,11 @@ class Home:
         return self.root / "trouble.json"
 
     @property
+    def team(self) -> Path:
+        """Which team this home belongs to, if any: `team_membership.py`."""
+        return self.root / "team.json"
+
+    @property
     def joined(self) -> Path:
         """Marks for the hook: which repositories were joined to the projects that they claim to be."""
         return self.briefs / "joined"

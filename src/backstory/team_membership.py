@@ -5,14 +5,12 @@ The file is the home's, 0600, and holds what lets this machine in: it is never e
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from backstory.atomic import write_state
 from backstory.errors import SourceMissing
 from backstory.file_reader import UnusableFile, read_bytes
-
-FILE = "team.json"
+from backstory.paths import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,9 @@ class Membership:
         }
 
 
-def read_membership(home: Path) -> Membership | None:
+def read_membership(home: Home) -> Membership | None:
     """The membership of a home; None where there is none. A damaged file raises, it is not replaced."""
-    path = home / FILE
+    path = home.team
     try:
         kept = json.loads(read_bytes(path))
         return Membership.from_answer(kept["address"], kept["server"], kept)
@@ -78,14 +76,14 @@ def read_membership(home: Path) -> Membership | None:
         raise SourceMissing(f"{path} cannot be read: `backstory team join LINK` makes it anew") from error
 
 
-def write_membership(home: Path, membership: Membership) -> None:
+def write_membership(home: Home, membership: Membership) -> None:
     """Keep it for this home."""
-    write_state(home / FILE, membership.as_json())
+    write_state(home.team, membership.as_json())
 
 
-def leave(home: Path) -> None:
+def leave_team(home: Home) -> None:
     """This machine belongs to no team any more."""
-    (home / FILE).unlink(missing_ok=True)
+    home.team.unlink(missing_ok=True)
 
 
 def _person(value: dict[str, Any]) -> Person:

@@ -19,6 +19,7 @@ MOST_BYTES = 1_000_000  # of one request's body
 LONGEST_ROW = 32_768  # bytes of a row's body as JSON
 STATES = ("current", "superseded", "withdrawn")
 BURIED = "buried"
+OWN_LANE = "mine/"  # before a project: rows that only the devices of one member see
 _HEX = frozenset("0123456789abcdef")
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 _EARLIEST, _LATEST = 0, 253_402_300_800_000  # years 1970 to 9999, in ms: clocks decide nothing

@@ -122,7 +122,7 @@ def _share(home: Home) -> int:
 
     Gives how much that leaves to be done. Without a team nothing of it is loaded.
     """
-    joined = (home.root / "team.json").exists()
+    joined = home.team.exists()
     if not joined and not any(SHARED_FILES in place for place in confirmed_projects(home)):
         return 0
     if not home.database.exists():

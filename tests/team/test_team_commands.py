@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from backstory.cli import team_serve
 from backstory.errors import DependencyMissing
+from backstory.paths import Home
 from backstory.team.embedded_postgres import EmbeddedPostgres
 from backstory.team_membership import Membership, write_membership
 from tests.team import desk
@@ -32,7 +33,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def joins(site: Served, invite: str, home: Path, device: str) -> str:
     status, answer = site.asks("POST", "/v1/join", {"invite": invite.rpartition("/")[2], "device": device})
     assert status == 200
-    write_membership(home, Membership.from_answer(site.address, site.headers["backstory-server"], answer))
+    write_membership(
+        Home(home), Membership.from_answer(site.address, site.headers["backstory-server"], answer)
+    )
     return str(answer["token"])
 
 

@@ -65,7 +65,7 @@ class Sharing(Context):
         """The team that this home belongs to."""
         from backstory.team_membership import read_membership
 
-        return read_membership(self.home.root)
+        return read_membership(self.home)
 
     def join_team(self, link: str) -> "Membership":
         """Join a team by an invitation's link; nothing is shared yet."""
@@ -84,7 +84,7 @@ class Sharing(Context):
         except ValueError as error:
             raise Failed(f"{address} answered in a way that this Backstory does not know: {error}") from None
         self.home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_membership(self.home.root, joined)
+        write_membership(self.home, joined)
         with self.store.transaction():
             self.store.feeds.hasten()
         return joined
@@ -163,7 +163,7 @@ class Sharing(Context):
         """
         from backstory.share.outgoing_rows import OFF
         from backstory.share.share_pass import share_lock, sync_feed
-        from backstory.team_membership import leave
+        from backstory.team_membership import leave_team
 
         membership = self._joined()
         taken = 0
@@ -181,7 +181,7 @@ class Sharing(Context):
                     self.store.feeds.remove(feed.name)
                     self.store.others.remove(gone)
                     self.store.jobs.ask(BRIEF, feed.project_id, clock.now_ms())
-            leave(self.home.root)
+            leave_team(self.home)
         self._have_done()
         return taken
 

@@ -6,7 +6,7 @@ from backstory import clock
 from backstory.cli.confirm import confirmed, yes_option
 from backstory.cli.output import json_option, line, print_json, table, talk
 from backstory.errors import SourceMissing, UsageError
-from backstory.paths import default_home
+from backstory.paths import Home
 from backstory.present.plain_text import age_text, count_of
 from backstory.share.team_client import TeamClient
 from backstory.team_membership import Membership, read_membership
@@ -15,7 +15,7 @@ ROLES = ("owner", "maintainer", "member", "reader")
 
 
 def _client() -> tuple[TeamClient, Membership]:
-    member = read_membership(default_home())
+    member = read_membership(Home.default())
     if member is None:
         raise SourceMissing("this home belongs to no team: `backstory team join LINK` first")
     return TeamClient(member.address, member.token, member.server), member

@@ -1,12 +1,11 @@
 """What a project knows about a prompt, an error or a command, or nothing if nothing is sure enough.
 
-Passages are looked up as search does.
-
-Words find passages by BM25, meaning by the cosine of their vectors; the sum ranks them (`search/marks.py`).
-For a prompt the episode that it is about comes first (`episodes.py`), a short session as a whole, and before
-it what was said of the same matter later: that is what holds. Nothing else is said if it has too little to do
-with the question (`search/evidence.py`), and each row tells something (`informative.py`). Hooks run this on a
-connection of their own, so it imports little; numpy and the model only where there are vectors.
+Passages are looked up as search does it: words find them by BM25, meaning by the cosine of their vectors; the
+sum ranks them (`search/marks.py`). For a prompt the episode that it is about comes first (`episodes.py`), a
+short session as a whole, and before it what was said of the same matter later: that is what holds. Nothing
+else is said if it has too little to do with the question (`search/evidence.py`), and each row tells something
+(`informative.py`). Hooks run this on a connection of their own, so it imports little; numpy and the model
+only where there are vectors.
 """
 
 import re

@@ -7,7 +7,7 @@ by search, and never as a note before a tool.
 
 from collections.abc import Mapping
 
-from backstory.attribution import MINE, PERSON
+from backstory.attribution import OWN_MACHINE, PERSON
 from backstory.hook.brief_text import HANDLE
 from backstory.model import Memory, MemoryKind, MemoryStatus
 from backstory.recall.rows import Row, row
@@ -53,7 +53,7 @@ def with_others(store: Store, project_id: str, own: list[Row]) -> list[Row]:
 
 def _row(store: Store, memory: Memory, witnesses: Mapping[str, int], place: int) -> Row:
     value = row(_KINDS[memory.kind], memory)
-    other = {} if memory.origin == MINE else {"other": True}
+    other = {} if memory.origin == OWN_MACHINE else {"other": True}
     if len(witnesses) > 1:
         value["text"] += _told_by(len(witnesses), sum(witnesses.values()))
     return _with_contradiction(store, value | {"worth": _worth(memory, place)} | other)
@@ -64,7 +64,7 @@ def _worth(memory: Memory, place: int) -> float:
         return _PINNED
     judged = memory.status is MemoryStatus.CONFIRMED
     value = _CONFIRMED if judged else _SAID if memory.said_by == PERSON else _FOUND
-    return value + (_OWN_MACHINE if memory.origin == MINE else 0.0) - _AGING * min(place, 10)
+    return value + (_OWN_MACHINE if memory.origin == OWN_MACHINE else 0.0) - _AGING * min(place, 10)
 
 
 def _with_witnesses(store: Store, own: list[Row], witnesses: Mapping[str, Mapping[str, int]]) -> list[Row]:

@@ -12,24 +12,34 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 from backstory import clock
-from backstory.attribution import MINE as OWN_MACHINES
+from backstory.attribution import OWN_MACHINE
 from backstory.capture.privacy import Privacy
 from backstory.failpoints import step
 from backstory.model import Project
 from backstory.settings import Settings
 from backstory.share.incoming_rows import TEAM, shared_memory
-from backstory.share.outgoing_rows import MINE, Outgoing, Withdrawn, rows_to_share, wire_ids
+from backstory.share.outgoing_rows import Outgoing, Withdrawn, rows_to_share, wire_ids
 from backstory.share.team_client import TeamClient, TeamTrouble
 from backstory.store import Store
 from backstory.store.feeds import BURY, REFUSED, SENT, Feed, ReceivedRow, SentRow
 from backstory.store.job_queue import BRIEF, SUPERSEDE
 from backstory.team_membership import Membership
-from backstory.team_wire import MOST_BYTES, MOST_ROWS, Proof, Refused, Row, mark, read_id, read_row
+from backstory.team_wire import (
+    BURIED,
+    MOST_BYTES,
+    MOST_ROWS,
+    OWN_LANE,
+    Proof,
+    Refused,
+    Row,
+    mark,
+    read_id,
+    read_row,
+)
 
 _HOUR_MS = 3_600_000
 _MOST_PAGES = 2_000
 _BATCH_BYTES = MOST_BYTES * 9 // 10  # what stands around the rows, too, must fit
-BURIED = "buried"
 
 
 class Synced(NamedTuple):
@@ -90,7 +100,7 @@ class FeedSync:
         wire = wire_ids(self._membership.share_key)
         chosen: tuple[Outgoing, ...] = ()
         if project is not None:
-            mine = feed.name.startswith(MINE)
+            mine = feed.name.startswith(OWN_LANE)
             chosen = rows_to_share(self._store, self._settings, project, feed.level, mine, wire).rows
         buried = self._store.feeds.buried(each.row.id for each in chosen)
         now = {each.row.id for each in chosen}
@@ -197,7 +207,7 @@ class FeedSync:
         own = each.author_id == self._membership.member.id
         before, memory_id = feeds.row_of(asked.name, row.id), ""
         if row.id not in own_here and row.state != "withdrawn":
-            found = shared_memory(row, each.author, OWN_MACHINES if own else TEAM, self._clean)
+            found = shared_memory(row, each.author, OWN_MACHINE if own else TEAM, self._clean)
             if found is not None and others.put(project.id, found):
                 memory_id = found.id
         if before and not memory_id and not feeds.elsewhere(before, asked.name):

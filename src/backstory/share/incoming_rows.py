@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from backstory.attribution import MINE, PERSON, person_name
+from backstory.attribution import OWN_MACHINE, PERSON, person_name
 from backstory.hook.remote_code import runs_remote_code
 from backstory.model import MemoryKind, Speaker, Tier
 from backstory.store.others_memories import SharedMemory, shared_id
@@ -24,7 +24,7 @@ _LONGEST, _MOST_FILES, _MOST = 4_000, 20, 1_000_000
 def shared_memory(row: Row, author: str, origin: str, clean: Callable[[str], str]) -> SharedMemory | None:
     """The memory that a row is; None if it is none that is known here. `clean` redacts by our own rules."""
     kind = _KINDS.get(row.kind)
-    if kind is None or (kind is MemoryKind.PREFERENCE and origin != MINE):
+    if kind is None or (kind is MemoryKind.PREFERENCE and origin != OWN_MACHINE):
         return None
     text = clean(_text(row.body.get("text")))
     if not text.strip() or (kind is MemoryKind.COMMAND and runs_remote_code(text)):

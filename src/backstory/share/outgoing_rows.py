@@ -14,11 +14,10 @@ from backstory.model import Memory, MemoryKind, MemoryStatus, Project, Speaker, 
 from backstory.settings import Settings
 from backstory.share.portable_text import PortableText
 from backstory.store import Store
-from backstory.team_wire import Row, wire_id
+from backstory.team_wire import OWN_LANE, Row, wire_id
 
 OFF, KEPT, LEARNED = "off", "kept", "learned"
 LEVELS = (OFF, KEPT, LEARNED)
-MINE = "mine/"
 _TEAM_KINDS = (
     MemoryKind.SUMMARY,
     MemoryKind.DECISION,
@@ -65,7 +64,7 @@ class Choice:
 
 def feed_name(project: Project, mine: bool) -> str:
     """What a project is called on the server."""
-    return f"{MINE}{project.identity}" if mine else project.identity
+    return f"{OWN_LANE}{project.identity}" if mine else project.identity
 
 
 def why_not(project: Project) -> str:

@@ -15,11 +15,11 @@ from backstory.paths import Home
 from backstory.settings import Settings
 from backstory.share import shared_files
 from backstory.share.feed_sync import FeedSync, Synced
-from backstory.share.outgoing_rows import MINE
 from backstory.share.team_client import TeamClient, TeamTrouble
 from backstory.store import Store
 from backstory.store.feeds import Feed
 from backstory.team_membership import Membership, read_membership
+from backstory.team_wire import OWN_LANE
 from backstory.upkeep import erasure
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ def note_trouble(store: Store, feed: Feed, trouble: TeamTrouble) -> None:
 def membership_of(home: Home) -> Membership | None:
     """The team that this home belongs to; a damaged file counts as none for the worker, and is logged."""
     try:
-        return read_membership(home.root)
+        return read_membership(home)
     except SourceMissing as error:
         log.error("%s", error)
         return None
@@ -113,7 +113,7 @@ def forget_what_was_buried(home: Home, store: Store) -> int:
     Of what was learned here only what the user buried on another machine of theirs, with what it was made
     from: no server, and nobody else, can take away what a home has learned itself.
     """
-    ids = store.feeds.to_be_forgotten(MINE)
+    ids = store.feeds.to_be_forgotten(OWN_LANE)
     if not ids:
         return 0
     with lock(home.worker_lock, wait=_WORKER_SECONDS) as held:

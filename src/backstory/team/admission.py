@@ -15,6 +15,7 @@ import psycopg
 from backstory.team.database import Asking, Database
 from backstory.team.migrator import SCHEMA
 from backstory.team.refusal import Refusal
+from backstory.team_wire import OWN_LANE
 
 ROLES = ("owner", "maintainer", "member", "reader")
 INVITE_MS = 24 * 3_600_000
@@ -191,8 +192,8 @@ def devices(asking: Asking, asker: Asker) -> list[dict[str, Any]]:
     for device, project, seq in asking.all(
         "SELECT device, project, seq FROM cursors WHERE tenant = %s ORDER BY project", asker.tenant
     ):
-        lane = project.startswith("mine/")
-        shown = f"mine/{project.split('/', 2)[2]}" if lane else project
+        lane = project.startswith(OWN_LANE)
+        shown = f"{OWN_LANE}{project.split('/', 2)[2]}" if lane else project
         read.setdefault(device, {})[shown] = seq
     return [
         {

@@ -13,8 +13,8 @@ from backstory.team.admission import Asker, audit
 from backstory.team.burial import rebury_of
 from backstory.team.database import Asking
 from backstory.team.refusal import Refusal
+from backstory.team_wire import OWN_LANE
 
-MINE = "mine/"
 _LONGEST = 400
 _SEEN = (
     "SELECT head, lane, (SELECT role FROM grants WHERE grants.tenant = projects.tenant "
@@ -37,17 +37,17 @@ class Project:
 def project_name(value: object) -> str:
     """A name that somebody sent: a normalised remote, never a folder."""
     text = value if isinstance(value, str) else ""
-    plain = text.removeprefix(MINE)
+    plain = text.removeprefix(OWN_LANE)
     parts = plain.split("/")
     fair = text.isascii() and text.isprintable() and " " not in text and len(text) <= _LONGEST
-    if not fair or len(parts) < 2 or "" in parts or ".." in parts or text.count(MINE) > 1:
+    if not fair or len(parts) < 2 or "" in parts or ".." in parts or text.count(OWN_LANE) > 1:
         raise Refusal("malformed", "project is a remote such as github.com/acme/shop")
     return text
 
 
 def key_of(asker: Asker, name: str) -> str:
     """The key of a project's row: a lane's has its member in it."""
-    return f"{MINE}{asker.member}/{name.removeprefix(MINE)}" if name.startswith(MINE) else name
+    return f"{OWN_LANE}{asker.member}/{name.removeprefix(OWN_LANE)}" if name.startswith(OWN_LANE) else name
 
 
 def index_word(asker: Asker, name: str) -> str:
@@ -65,11 +65,11 @@ def find_project(asking: Asking, asker: Asker, value: object, write: bool = Fals
     found = _look(asking, asker, key, write)
     if found is None and (alias := _alias(asking, asker, name)):
         found = _look(asking, asker, alias, write)
-    if found is None and write and (name.startswith(MINE) or _is_expected(asking, asker, name)):
+    if found is None and write and (name.startswith(OWN_LANE) or _is_expected(asking, asker, name)):
         if _insert(asking, asker, key, False):
             rebury_of(asking, asker.tenant, key)
         found = _look(asking, asker, key, write)
-    if found is None and name.startswith(MINE):
+    if found is None and name.startswith(OWN_LANE):
         return Project(key, 0, "member", made=False)
     if found is None:
         raise Refusal("unknown_project", f"{name} is not open to you here")
@@ -88,7 +88,7 @@ def projects(asking: Asking, asker: Asker) -> list[dict[str, Any]]:
     )
     return [
         {
-            "project": MINE + project.split("/", 2)[2] if lane else project,
+            "project": OWN_LANE + project.split("/", 2)[2] if lane else project,
             "role": _role(asker, lane, granted),
             "head": head,
             "restricted": restricted,
@@ -100,7 +100,7 @@ def projects(asking: Asking, asker: Asker) -> list[dict[str, Any]]:
 def open_project(asking: Asking, asker: Asker, name: str, restricted: bool) -> None:
     """Open one; whoever restricts it is its first maintainer. A second time changes nothing."""
     asker.require("owner", "maintainer")
-    if name.startswith(MINE):
+    if name.startswith(OWN_LANE):
         raise Refusal("malformed", "a lane of one's own needs no opening")
     if _insert(asking, asker, name, restricted):
         _grant(asking, asker, name, asker.member, "maintainer")
@@ -175,7 +175,7 @@ def _is_expected(asking: Asking, asker: Asker, name: str) -> bool:
 
 
 def _insert(asking: Asking, asker: Asker, key: str, restricted: bool) -> bool:
-    lane = asker.member if key.startswith(MINE) else ""
+    lane = asker.member if key.startswith(OWN_LANE) else ""
     return bool(
         asking.do(
             "INSERT INTO projects (tenant, project, lane, restricted, opened_by) "

@@ -5,9 +5,7 @@ start prints an invitation for its owner.
 """
 
 import contextlib
-import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -17,6 +15,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from backstory.errors import Failed, UsageError
+from backstory.orderly_server import OrderlyServer
 from backstory.team.admission import invite_owner, make_tenant, tenants
 from backstory.team.burial import replay
 from backstory.team.database import Database
@@ -89,8 +88,8 @@ def serve_team(options: ServeOptions, ready: Callable[[str, str], None]) -> None
             RateLimit(_JOINS_PER_SECOND, _JOINS_AT_ONCE),
         )
         links = [site.link(each) for each in first_invites(database)]
-        server = _Server(_config(options, site))
-        server.run_on(bound, lambda: ready(address, links[0] if links else ""))
+        server = OrderlyServer(_config(options, site))
+        server.run_on([bound], lambda: ready(address, links[0] if links else ""))
 
 
 @contextlib.contextmanager
@@ -173,33 +172,3 @@ def _config(options: ServeOptions, site: TeamSite) -> uvicorn.Config:
         timeout_graceful_shutdown=_GRACE_SECONDS,
         timeout_keep_alive=75,
     )
-
-
-class _Server(uvicorn.Server):
-    """uvicorn, with our signals: an orderly end is no failure."""
-
-    _ready: Callable[[], None] = staticmethod(lambda: None)
-
-    def run_on(self, bound: socket.socket, ready: Callable[[], None]) -> None:
-        """Answer until a signal comes."""
-        self._ready = ready
-        self.run([bound])
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does it; then the address is true, and can be told."""
-        await super().startup(sockets)
-        self._ready()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End orderly on a signal, and do not raise it again afterwards."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import logging
 import os
-import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import uvicorn
 
 from backstory.atomic import lock, make_private_dir
 from backstory.errors import Failed
+from backstory.orderly_server import OrderlyServer
 from backstory.paths import Home
 from backstory.store import open_store
 from backstory.web import server_record
@@ -36,7 +36,6 @@ _NO_IPV6 = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL, errno.EPROTONOSUPPORT)
 # As many are accepted at once before any is looked at: all of them must have a file handle.
 _BACKLOG = 100
 _MOST_CONNECTIONS = 400
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is unknown to Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +151,8 @@ def _attended(home: Home, read_only: bool) -> Iterator[None]:
         worker.join()
 
 
-class _Server(uvicorn.Server):
-    """uvicorn, with our signals, and a live feed that lets go when it ends."""
+class _Server(OrderlyServer):
+    """The viewer's, with a live feed that lets go when it ends."""
 
     def __init__(self, home: Home, keys: Keys, read_only: bool) -> None:
         self._live = LiveFeed(home)
@@ -172,30 +171,8 @@ class _Server(uvicorn.Server):
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         super().__init__(config)
-        self._ready: Callable[[], None] = lambda: None
-
-    def run_on(self, sockets: list[socket.socket], ready: Callable[[], None]) -> None:
-        """Answer on these sockets until a signal comes."""
-        self._ready = ready
-        self.run(sockets)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does it; then the address is true, and can be told."""
-        await super().startup(sockets)
-        self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let the listeners go, then end as uvicorn does."""
         await self._live.close()
         await super().shutdown(sockets)
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End orderly on a signal, and do not raise it again afterwards: the end is the answer."""
-        numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
